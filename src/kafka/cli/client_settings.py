@@ -1,10 +1,12 @@
 """Merges client settings from all sources: options, properties files, environment variables and profiles."""
 
+import contextlib
 import os
 import pathlib
 from collections.abc import Mapping
 from typing import Any
 
+from kafka.cli.profile_file import PROFILES, profiles_file
 from kafka.config import load_properties, option_table
 from kafka.config.java_names import from_java_names, from_text
 from kafka.config.option import nearest
@@ -12,8 +14,6 @@ from kafka.config.secrecy import shown_name, shown_setting
 from kafka.config.table import is_given
 from kafka.errors import KafkaConfigurationError
 
-PROFILES = "KAFKA_PROFILES"
-"""The environment variable with the path of the profiles file."""
 _PREFIX = "KAFKA_"
 _OTHER_MEANING = frozenset({"KAFKA_CONFIG", "KAFKA_LOG_LEVEL", "KAFKA_PROFILE", PROFILES})
 
@@ -53,6 +53,25 @@ def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) 
 def single_settings(texts: tuple[str, ...]) -> dict[str, Any]:
     """Return the settings given with ``-X``. Raises `KafkaConfigurationError`."""
     return typed(_pairs(texts))
+
+
+def given_settings(given: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the settings in the options themselves, by the name used there: the text, and the typed value.
+
+    The properties file is not included. Settings are not checked: the check may depend on others of the profile.
+    """
+    found: dict[str, tuple[Any, Any]] = {}
+    for name, text in {**_pairs(given["extra_config"]), **_options(given)}.items():
+        value = text
+        with contextlib.suppress(KafkaConfigurationError, ValueError):
+            [value] = typed({name: text}).values()
+        found[name] = (text, value)
+    return found
+
+
+def check_profile(file: pathlib.Path, name: str, profile: Mapping[str, Any]) -> None:
+    """Raise `KafkaConfigurationError` if a profile has an invalid setting."""
+    _of_profile(file, name, profile)
 
 
 def of_client(merged: Mapping[str, Any], client: str) -> dict[str, Any]:
@@ -129,14 +148,6 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Any]:
             except KafkaConfigurationError as error:
                 raise KafkaConfigurationError(f"variable {_PREFIX}{name.upper()}: {error}") from None
     return found
-
-
-def profiles_file(environ: Mapping[str, str] = os.environ) -> pathlib.Path:
-    """Return the path of the profiles file, which need not exist."""
-    if environ.get(PROFILES):
-        return pathlib.Path(environ[PROFILES])
-    home = environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    return pathlib.Path(home) / "kafka" / "profiles.toml"
 
 
 def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from kafka.cli.escapes import escaped_json
+from kafka.cli.json_text import colored
 from kafka.display import size_text
 
 _GAP = "  "
@@ -23,25 +24,29 @@ class Output:
 
     Arguments:
         as_json: print JSON.
-        titles: print column titles even if standard output is not a terminal.
+        titles: print column titles above tables.
+        color: "always", "never", or "auto": on a terminal, unless ``NO_COLOR`` is set.
 
     Attributes:
         as_json: whether the output is JSON.
         terminal: whether standard output is a terminal.
+        colors: whether the output has colours.
     """
 
-    def __init__(self, as_json: bool, titles: bool = False) -> None:
+    def __init__(self, as_json: bool, titles: bool = True, color: str = "auto") -> None:
         self.as_json = as_json
         self._titles = titles
+        self._printed: tuple[str, ...] = ()
         self.terminal = sys.stdout.isatty()
-        self._plain = not self.terminal or bool(os.environ.get("NO_COLOR"))
+        wanted = self.terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.colors = color == "always" or (color == "auto" and wanted)
         self._takes_all = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
 
     def table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
         """Print rows.
 
         JSON is a list of objects with all fields. A terminal gets a table with a line of titles. Other programs get one
-        tab-separated line per row, and titles only on request.
+        tab-separated line per row, after one with the titles, which are not repeated if the next table has the same.
 
         Arguments:
             columns: the columns to print, in order; a terminal shows ``bytes`` and similar columns with units.
@@ -50,8 +55,9 @@ class Output:
             self.data(list(rows))
             return
         if not self.terminal:
-            if self._titles:
+            if self._titles and self._printed != tuple(columns):
                 click.echo("\t".join(columns))
+            self._printed = tuple(columns)
             for row in rows:
                 click.echo("\t".join(_plain(row.get(column)) for column in columns))
             return
@@ -59,7 +65,8 @@ class Output:
         numbers = [all(_is_number(row.get(column)) for row in rows) and bool(rows) for column in columns]
         titles = [column.replace("_", " ").upper() for column in columns]
         first, *lines = aligned([titles, *cells], numbers)
-        click.echo(self._bold(first), color=self.terminal)
+        if self._titles:
+            click.echo(self._bold(first), color=self.colors)
         for line in lines:
             click.echo(line)
 
@@ -72,7 +79,7 @@ class Output:
         for name, value in values.items():
             title = name.replace("_", " ")
             if self.terminal:
-                click.echo(f"{self._bold(f'{title:<{width}}')}{_GAP}{_shown(name, value)}")
+                click.echo(f"{self._bold(f'{title:<{width}}')}{_GAP}{_shown(name, value)}", color=self.colors)
             else:
                 click.echo(f"{name}\t{_plain(value)}")
 
@@ -86,15 +93,22 @@ class Output:
     def data(self, value: Any) -> None:
         """Print a value as JSON."""
         indent = 2 if self.terminal else None
-        click.echo(escaped_json(json.dumps(jsonable(value), ensure_ascii=not self._takes_all, indent=indent)))
+        text = escaped_json(json.dumps(jsonable(value), ensure_ascii=not self._takes_all, indent=indent))
+        click.echo(colored(text) if self.colors else text, color=self.colors)
 
     def _bold(self, text: str) -> str:
-        return text if self._plain else click.style(text, bold=True)
+        return click.style(text, bold=True) if self.colors else text
 
     def title(self, text: str) -> None:
         """Print a heading between tables, on a terminal only."""
         if self.terminal and not self.as_json:
-            click.echo(self._bold(printable(text)), color=self.terminal)
+            click.echo(self._bold(printable(text)), color=self.colors)
+
+
+def output_of(given: Mapping[str, Any]) -> Output:
+    """Return the output for the common options of a command."""
+    titles = given.get("titles")
+    return Output(bool(given["as_json"]), titles is None or bool(titles), (given.get("color") or "auto").lower())
 
 
 def note(text: str) -> None:

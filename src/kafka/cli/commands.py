@@ -36,6 +36,7 @@ COMMANDS = {
     "copy": "Copy a topic within a cluster or to another one; resumable.",
     "perf": "Measure producer, consumer and round-trip performance.",
     "ui": "Serve a web UI for topics, groups, messages, schemas and Spark queries.",
+    "profiles": "List, show, set and remove profiles: named settings for clusters.",
     "completion": "Print a shell completion script.",
     "broker": "Run the embedded broker for development and tests.",
     "demo": "Stream a year of flights through a broker and Spark.",

@@ -1,5 +1,6 @@
 """Options that commands share: the connection to the cluster, the output format, and others."""
 
+import codecs
 import functools
 import logging
 import sys
@@ -34,6 +35,16 @@ class AnyCase(Choice):
         return f"{value!r} is not one of {', '.join(map(repr, self.choices))}."
 
 
+_OUTPUT: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("--titles/--no-titles", default=None, help="Print column titles. [default: titles]"),
+    click.option(
+        "--color",
+        "--colour",
+        type=AnyCase(["auto", "always", "never"]),
+        help="Use colours. [default: auto, on a terminal unless NO_COLOR is set]",
+    ),
+]
 LEVELS = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
 
 _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
@@ -46,7 +57,12 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         metavar="HOST:PORT",
         help="Bootstrap brokers; repeatable. [default: localhost:9092]",
     ),
-    click.option("--profile", metavar="NAME", help="Profile of the profiles file; see KAFKA_PROFILES."),
+    click.option(
+        "--profile",
+        metavar="NAME",
+        help="Profile; see 'kafka profiles'.",
+        shell_complete=lambda *given: complete_profile(*given),
+    ),
     click.option(
         "--config",
         "--command-config",
@@ -78,8 +94,7 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         metavar="TEXT",
         help="Password; visible in the process list, so KAFKA_SASL_PLAIN_PASSWORD is safer.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option("--titles", is_flag=True, help="Print column titles even if the output is not a terminal."),
+    *_OUTPUT,
     click.option(
         "-l",
         "--log-level",
@@ -98,6 +113,7 @@ _NAMES = (
     "sasl_password",
     "as_json",
     "titles",
+    "color",
     "log_level",
 )
 _REMEMBERED = "kafka.cli.common_options"
@@ -144,9 +160,25 @@ def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
         for name, value in layer.items():
             if name == "extra_config":
                 merged[name] += value
-            elif value:
+            elif value or (name == "titles" and value is not None):
                 merged[name] = value
     return merged
+
+
+def output_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the options for the output to a command that has no session; it gets an `Output` as ``output``."""
+
+    @functools.wraps(command)
+    def run(*args: Any, as_json: bool, titles: bool | None, color: str | None, **given: Any) -> R:
+        from kafka.cli.command_output import output_of
+
+        own = {"as_json": as_json, "titles": titles, "color": color}
+        return command(*args, output=output_of(_merged([given_before(), own])), **given)
+
+    noted: Callable[..., R] = run
+    for note in reversed(_OUTPUT):
+        noted = note(noted)
+    return noted
 
 
 def complete_topic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -161,6 +193,13 @@ def complete_group(context: click.Context, parameter: click.Parameter, incomplet
     from kafka.cli.completion import groups
 
     return groups(_said_so_far(context), incomplete)
+
+
+def complete_profile(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a profile in the shell."""
+    from kafka.cli.completion import profiles
+
+    return profiles(incomplete)
 
 
 def _said_so_far(context: click.Context | None) -> dict[str, Any]:
@@ -298,6 +337,24 @@ def ask_password(question: str) -> str:
         password.encode()
     except UnicodeError:
         raise click.UsageError("the password is not valid text") from None
+    return password
+
+
+def given_password(question: str) -> str:
+    """Prompt for a password on a terminal, or read the first line of standard input as UTF-8.
+
+    Raises `click.UsageError`, whose message does not contain the line.
+    """
+    if sys.stdin.isatty():
+        password = ask_password(question)
+    else:
+        encoding = codecs.lookup(sys.stdin.encoding).name.replace("ascii", "utf-8")
+        try:
+            password = sys.stdin.buffer.readline().decode(encoding).rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise click.UsageError(f"the password is not valid text in {encoding}") from None
+    if not password:
+        raise click.UsageError("expected a password as the first line of standard input, got nothing")
     return password
 
 

@@ -46,6 +46,17 @@ def groups(given: Mapping[str, Any], begin: str) -> list[str]:
     return _named(given, begin, lambda admin: (each["group_id"] for each in admin.list_groups(raise_errors=False)))
 
 
+def profiles(begin: str) -> list[str]:
+    """Return the profiles that start with a prefix."""
+    from kafka.cli.profile_file import ProfileFile, profiles_file
+
+    try:
+        found = ProfileFile(profiles_file()).profiles
+    except (KafkaError, OSError):
+        return []
+    return sorted(name for name in found if name.startswith(begin) and _PLAIN.fullmatch(name))
+
+
 def _named(given: Mapping[str, Any], begin: str, ask: "Callable[[KafkaAdminClient], Iterable[str]]") -> list[str]:
     """Return the topic or group names that start with a prefix, except names that need quoting.
 

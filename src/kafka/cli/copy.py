@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from kafka.cli.command_output import note
-from kafka.cli.common_options import complete_topic, connected
+from kafka.cli.common_options import complete_group, complete_topic, connected
+from kafka.cli.copy_clusters import partitions_to_copy, target_session
 from kafka.cli.position_syntax import POSITION, Position
 from kafka.cli.session import Session
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _TRANSACTION_RECORDS = 20_000
 _TRANSACTION_S = 2.0
+_TRANSLATION_S = 10.0
+"""Seconds between translations of group offsets with --follow."""
 _NO_EFFECT = {
     "transactional_id": "use --name",
     "group_id": "use --name",
@@ -58,6 +61,25 @@ _NO_EFFECT = {
     metavar="TEXT",
     help="Name under which progress is stored. [default: derived from the cluster and the topics]",
 )
+@click.option(
+    "--groups",
+    "with_groups",
+    is_flag=True,
+    help="Also translate the committed offsets of all groups on the source to the target.",
+)
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="GROUP",
+    help="Translate only the offsets of this group; repeatable.",
+    shell_complete=complete_group,
+)
+@click.option(
+    "--keep-offsets",
+    is_flag=True,
+    help="Give each record its offset of the source. Requires an empty target, and a source without gaps.",
+)
 @click.option("--restart", is_flag=True, help="Start again at --from, even if the copy was started before.")
 @click.option("--dry-run", is_flag=True, help="Show what would be copied.")
 @connected
@@ -69,6 +91,9 @@ def command(
     end: Position | None,
     follow: bool,
     name: str | None,
+    with_groups: bool,
+    groups: tuple[str, ...],
+    keep_offsets: bool,
     restart: bool,
     dry_run: bool,
     **where: Any,
@@ -76,10 +101,18 @@ def command(
     """Copy a topic: partitions, order, keys, headers and timestamps are preserved.
 
     A missing target is created with the same number of partitions. Without --to-... options, it is on the same cluster.
+
+    --groups lets consumer groups continue on the target: each gets the offset of the first record that it has not
+    committed on the source. With --follow, this is repeated every ten seconds.
     """
     if follow and end is not None:
         raise click.UsageError("--follow never ends: leave out --to or --follow")
-    to = _target_session(session, where)
+    if keep_offsets and (start is not None or restart or name or dry_run):
+        raise click.UsageError(
+            "--keep-offsets cannot be used with --from, --restart, --name or --dry-run: it continues at the end of the "
+            "target"
+        )
+    to = target_session(session, where)
     for each in (session, to):
         each.refuse_settings(_NO_EFFECT)
     if not source or not target:
@@ -89,9 +122,11 @@ def command(
     with session.admin() as admin, to.admin() as other:
         if not name:  # topic names contain no colon
             name = f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}:{target}"
-        partitions = _partitions(admin, other, source, target, create=not dry_run)
+        partitions = partitions_to_copy(admin, other, source, target, create=not dry_run)
         topic_id = admin.describe_topics([source])[0]["topic_id"]
     copy = _Copy(session, to, _Topic(source, topic_id or ""), target, name)
+    if with_groups or groups:
+        copy.groups = groups
     bounds = _Bounds(partitions, start, end, follow, restart)
     if dry_run:
         copy.open(bounds).close()
@@ -99,58 +134,30 @@ def command(
         return
     began = time.monotonic()
     try:
-        copy.run(bounds)
+        copy.run_equal(bounds) if keep_offsets else copy.run(bounds)
     finally:
         seconds = max(time.monotonic() - began, 1e-6)
         told = {"source": source, "target": target, "records": copy.records, "seconds": round(seconds, 3), "name": name}
         if session.output.as_json:
-            session.output.data(told)
+            session.output.data(told if copy.groups is None else {**told, "groups": copy.translated})
         else:
             note(f"{copy.records:,} records copied in {seconds:.1f} s")
+            if copy.groups is not None:
+                session.output.table(copy.translated, ["group", "topic", "partition", "source", "offset", "error"])
+    if any(row["error"] for row in copy.translated):
+        raise click.ClickException(_explained(copy.translated))
 
 
-def _target_session(session: Session, where: Mapping[str, Any]) -> Session:
-    """Return a session for the target, with the source's settings unless another cluster is given."""
-    names = ("to_bootstrap_servers", "to_profile", "to_config", "to_extra_config")
-    if not any(where[name] for name in names):
-        return session
-    return Session(
-        {
-            "bootstrap_servers": where["to_bootstrap_servers"],
-            "profile": where["to_profile"],
-            "config_file": where["to_config"],
-            "extra_config": where["to_extra_config"],
-            "security_protocol": None,
-            "sasl_mechanism": None,
-            "sasl_user": None,
-            "sasl_password": None,
-            "as_json": session.output.as_json,
-            "titles": False,
-            "log_level": None,
-        }
-    )
-
-
-def _partitions(
-    admin: "KafkaAdminClient", other: "KafkaAdminClient", source: str, target: str, create: bool
-) -> list[int]:
-    """Return the source's partition numbers, all of which the target has as well. Raises `click.ClickException`."""
-    from kafka.cli.topic_ranges import partitions_of
-    from kafka.errors import UnknownTopicOrPartitionError, for_code
-
-    found = [tp.partition for tp in partitions_of(admin, [source])]
-    (there,) = other.describe_topics([target])
-    if there["error_code"] == UnknownTopicOrPartitionError.errno:
-        if create:
-            other.create_topics({target: {"num_partitions": len(found)}}, wait_for_metadata=True)
-    elif there["error_code"]:
-        raise for_code(there["error_code"])(f"cannot describe the target {target!r}")
-    elif len(there["partitions"]) < len(found):
-        raise click.ClickException(
-            f"{target} has {len(there['partitions'])} partitions, {source} has {len(found)}: add some with 'kafka "
-            f"topics alter {target} -p {len(found)}'"
+def _explained(rows: list[dict[str, Any]]) -> str:
+    """Say why offsets of groups were not translated."""
+    failed = [row for row in rows if row["error"]]
+    groups = ", ".join(dict.fromkeys(row["group"] for row in failed))
+    if any(row["error"] == "RecordsDiffer" for row in failed):
+        return (
+            f"offsets of {groups} were not translated: the last records of the target are not those of the source, "
+            "because others have written to it, or because of compaction"
         )
-    return found
+    return f"offsets of {groups} were not translated ({failed[0]['error']}): a group must have no members on the target"
 
 
 def _progress(other: "KafkaAdminClient", name: str, target: str) -> "dict[int, OffsetAndMetadata]":
@@ -186,6 +193,8 @@ class _Copy:
 
     Attributes:
         records: number of records copied in committed transactions.
+        groups: groups whose offsets are translated; empty: all groups; None: no groups.
+        translated: the translated offsets, one row for each group and partition.
     """
 
     def __init__(self, session: Session, to: Session, source: _Topic, target: str, name: str) -> None:
@@ -198,7 +207,11 @@ class _Copy:
         self._offsets: dict[Any, Any] = {}
         self._follow = False
         self._target_id: UUID | None = None
+        self._progress: dict[int, int] = {}
+        self._translated_at = 0.0
         self.records = 0
+        self.groups: tuple[str, ...] | None = None
+        self.translated: list[dict[str, Any]] = []
 
     def open(self, bounds: _Bounds) -> "Source":
         """Find the start and end positions."""
@@ -279,6 +292,44 @@ class _Copy:
                         f"{self._source.name} was deleted and recreated during the copy: start the copy again with "
                         "--restart, which copies all of the new topic"
                     ) from None
+        self._translate()
+
+    def run_equal(self, bounds: _Bounds) -> None:
+        """Copy so that offsets are equal, until the source ends; see `equal_offsets`."""
+        from kafka.cli.consume.source import closing
+        from kafka.cli.copied_groups import Sides
+        from kafka.cli.equal_offsets import EqualOffsets, open_equal
+
+        sides = Sides(self._session, self._to, self._source.name, self._target)
+        self._follow = bounds.follow
+        equal = EqualOffsets(sides, bounds.partitions)
+        with self._to.producer(acks="all", enable_idempotence=True) as producer, self._to.admin() as admin:
+            equal.fill(producer, admin)
+            self._progress = equal.next
+            with closing(open_equal(sides, equal.next, bounds.end, bounds.follow)) as reading:
+                for columns in reading.columns():
+                    equal.check(columns)
+                    self.records += self._send(producer, columns)
+                    producer.flush()
+                    equal.confirm()
+                    if self._follow and self.groups is not None:
+                        self._translate_again()
+        self._translate()
+
+    def _translate(self) -> None:
+        """Translate the offsets of groups, if requested."""
+        if self.groups is None:
+            return
+        from kafka.cli.copied_groups import Sides, translate_groups
+
+        sides = Sides(self._session, self._to, self._source.name, self._target)
+        self.translated = translate_groups(sides, self._progress, self._name, self.groups)
+        self._translated_at = time.monotonic()
+
+    def _translate_again(self) -> None:
+        """Translate the offsets of groups if the last time is long enough ago."""
+        if time.monotonic() - self._translated_at >= _TRANSLATION_S:
+            self._translate()
 
     def _copy(self, reading: "Source", producer: "KafkaProducer") -> None:
         waiting, began = 0, time.monotonic()
@@ -290,6 +341,8 @@ class _Copy:
             if self._follow or waiting >= _TRANSACTION_RECORDS or time.monotonic() - began >= _TRANSACTION_S:
                 self._commit(producer, waiting)
                 waiting = 0
+                if self._follow and self.groups is not None:
+                    self._translate_again()
         if waiting:
             self._commit(producer, waiting)
 
@@ -311,6 +364,7 @@ class _Copy:
         self._check_target(producer)
         producer.send_offsets_to_transaction(self._offsets, self._name)
         producer.commit_transaction()
+        self._progress |= {tp.partition: each.offset for tp, each in self._offsets.items()}
         self._offsets = {}
         self.records += count
 

@@ -20,6 +20,8 @@ WRONG_USE = 2
 """A command, an option, a setting or a settings file is wrong."""
 UNREACHABLE = 3
 """No broker or schema registry could be reached, or the command timed out: a later attempt may succeed."""
+ABOVE_LIMIT = 4
+"""`kafka groups lag --above` found a lag above the limit."""
 INTERRUPTED = 130
 TERMINATED = 143
 _OURS = ("kafka", "kafka_columnar", "pyspark_kafka_columnar")

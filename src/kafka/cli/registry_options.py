@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kafka.cli.command_output import Output
-from kafka.cli.common_options import given_before, pairs
+from kafka.cli.common_options import output_options, pairs
 
 if TYPE_CHECKING:
     from kafka.schema_registry import SchemaRegistryClient
@@ -25,18 +25,16 @@ def with_registry(command: Callable[..., R]) -> Callable[..., R]:
         *args: Any,
         registry_url: str | None,
         registry_options: tuple[str, ...],
-        as_json: bool,
-        titles: bool,
+        output: Output,
         **given: Any,
     ) -> R:
-        before = given_before()
-        output = Output(as_json or bool(before["as_json"]), titles or bool(before["titles"]))
         with _client(registry_url, registry_options) as registry:
             return command(registry, output, *args, **given)
 
+    noted: Callable[..., R] = output_options(run)
     for note in reversed(_NOTES):
-        run = note(run)
-    return run
+        noted = note(noted)
+    return noted
 
 
 _OPTION = click.option(
@@ -57,8 +55,6 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         "http://localhost:8081]",
     ),
     _OPTION,
-    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option("--titles", is_flag=True, help="Print column titles even if the output is not a terminal."),
 ]
 _NUMBERS = (
     "timeout",

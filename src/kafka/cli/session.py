@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka.cli.command_output import Output
+from kafka.cli.command_output import output_of
 
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
@@ -19,22 +19,27 @@ _FULL_BATCHES = {"linger_ms": 5, "batch_size": 128 << 10}
 
 
 class Session:
-    """One execution of a command."""
+    """One execution of a command.
+
+    Attributes:
+        options: values of the common options.
+        output: prints the results.
+    """
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        self._given = given
-        self.output = Output(bool(given["as_json"]), bool(given["titles"]))
+        self.options = given
+        self.output = output_of(given)
 
     def given(self, *options: str) -> bool:
         """Return whether any of these options was given."""
-        return any(self._given[name] for name in options)
+        return any(self.options[name] for name in options)
 
     @functools.cached_property
     def settings(self) -> dict[str, Any]:
         """The settings from all sources."""
         from kafka.cli.client_settings import settings
 
-        return settings(self._given)
+        return settings(self.options)
 
     def configs(self, client: str) -> dict[str, Any]:
         """Return the keyword arguments for one kind of client."""
@@ -54,7 +59,7 @@ class Session:
 
         from kafka.cli.client_settings import single_settings
 
-        for name in single_settings(self._given["extra_config"]):
+        for name in single_settings(self.options["extra_config"]):
             if name in instead:
                 raise click.UsageError(f"-X {name} cannot be set for this command: {instead[name]}")
 

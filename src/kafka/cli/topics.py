@@ -1,7 +1,7 @@
 """``kafka topics``: lists, describes, creates, deletes and alters topics."""
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +16,7 @@ from kafka.cli.common_options import (
     topic_option,
     yes_option,
 )
+from kafka.cli.name_search import search_options
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:
@@ -33,15 +34,22 @@ def command() -> None:
 @command.command(name="list")
 @click.option("--internal", is_flag=True, help="Include internal topics.")
 @click.option("--sizes", is_flag=True, help="Also show the number of offsets and bytes.")
+@search_options
 @connected
-def list_topics(session: Session, internal: bool, sizes: bool) -> None:
-    """List topics with their numbers of partitions and replicas."""
+def list_topics(session: Session, internal: bool, sizes: bool, matches: Callable[[str], bool]) -> None:
+    """List topics with their numbers of partitions and replicas.
+
+    With TEXT, lists topics whose names contain it, in any case.
+    """
     with session.admin() as admin:
-        described = sorted(admin.describe_topics(), key=lambda each: each["name"])
-        rows = [_row(each) for each in described if internal or not each["is_internal"]]
+        every = sorted(admin.describe_topics(), key=lambda each: each["name"])
+        described: list[Mapping[str, Any]] = [
+            each for each in every if matches(each["name"]) and (internal or not each["is_internal"])
+        ]
+        rows = [_row(each) for each in described]
         columns = ["topic", "partitions", "replicas"]
         if sizes:
-            _add_sizes(admin, rows, [each for each in described if internal or not each["is_internal"]])
+            _add_sizes(admin, rows, described)
             columns += ["offsets", "bytes"]
     session.output.table(rows, columns)
 

@@ -1,13 +1,11 @@
 """``kafka users``: SCRAM users and their credentials."""
 
-import codecs
-import sys
 from typing import Any
 
 import click
 
 from kafka.cli.command_output import note, printable
-from kafka.cli.common_options import AliasedGroup, AnyCase, ask_password, confirm, connected, yes_option
+from kafka.cli.common_options import AliasedGroup, AnyCase, confirm, connected, given_password, yes_option
 from kafka.cli.session import Session
 
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -68,28 +66,11 @@ def set_password(session: Session, user: str, more: tuple[str, ...], mechanism: 
         raise click.UsageError(
             "expected only USER: the password is prompted for, or read from the first line of standard input"
         )
-    if sys.stdin.isatty():
-        password = ask_password("Password")
-    else:
-        password = _first_line()
-    if not password:
-        raise click.UsageError("expected a password as the first line of standard input, got nothing")
+    password = given_password("Password")
     with session.admin() as admin:
         upsertion = UserScramCredentialUpsertion(user, mechanism, password, iterations=iterations)
         result = admin.alter_user_scram_credentials([upsertion])
     _report(session, result, "set")
-
-
-def _first_line() -> str:
-    """Return the first line of standard input, decoded as UTF-8 if Python defaults to ASCII.
-
-    Raises `click.UsageError`, whose message does not contain the line.
-    """
-    encoding = codecs.lookup(sys.stdin.encoding).name.replace("ascii", "utf-8")
-    try:
-        return sys.stdin.buffer.readline().decode(encoding).rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise click.UsageError(f"the password is not valid text in {encoding}") from None
 
 
 @command.command()

@@ -329,10 +329,10 @@ def test_users_acls_and_quotas_decide_who_may_do_what(guarded, tmp_path: Path):
     access = ("--principal", "User:bob", "--resource-type", "topic", "--resource-name", name)
     for operation in ("read", "write"):
         root("acls", "create", "--operation", operation, *access)
-    wait_until(lambda: len(root("acls", "list", "--principal", "User:bob").splitlines()) == 2)
+    wait_until(lambda: len(root("--no-titles", "acls", "list", "--principal", "User:bob").splitlines()) == 2)
     wait_until(lambda: bob.run("produce", name, *as_bob, stdin="yes\n").returncode == 0)
     assert bob("consume", name, *as_bob, "-n", "1") == "yes\n"
-    assert len(root("acls", "delete", *access, "-y").splitlines()) == 2
+    assert len(root("--no-titles", "acls", "delete", *access, "-y").splitlines()) == 2
 
     root("quotas", "set", "--user", "bob", "consumer_byte_rate=1048576")
     listed = [{"entity": {"user": "bob"}, "quota": "consumer_byte_rate", "value": 1048576.0}]

@@ -25,8 +25,8 @@ class Cli:
         return CliRunner().invoke(commands, list(arguments), input=stdin, env={**self._env, **(env or {})})
 
     def __call__(self, *arguments: str, stdin: str | bytes | None = None) -> str:
-        """Run a command that succeeds; return its standard output."""
-        result = self.run(*arguments, stdin=stdin)
+        """Run a command that succeeds; return its standard output, without column titles unless they are requested."""
+        result = self.run("--no-titles", *arguments, stdin=stdin)
         assert result.exit_code == 0, result.output
         return result.stdout
 

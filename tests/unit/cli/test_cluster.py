@@ -68,7 +68,8 @@ def test_lag_is_shown_repeatedly_until_interrupted(cli: Cli, topic: MakeTopic, m
     monkeypatch.setattr(time, "sleep", sleep)
     result = cli.run("groups", "lag", name, "--total", "--watch", "5s")
     assert (result.exit_code, pauses) == (130, [5.0, 5.0, 5.0])
-    *rows, end = (line.rpartition("\t") for line in result.stdout.split("\n"))
+    titles, *rows, end = (line.rpartition("\t") for line in result.stdout.split("\n"))
+    assert titles == ("group\ttopic\tlag", "\t", "time")
     assert ([row for row, _, _ in rows], end[2]) == ([f"{name}\t{name}\t1"] * 3, "")
     assert all(datetime.datetime.fromisoformat(at).tzinfo is datetime.UTC for _, _, at in rows)
 

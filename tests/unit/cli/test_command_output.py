@@ -47,14 +47,15 @@ def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
 def test_other_programs_get_tabs_or_json(capsys: pytest.CaptureFixture[str]) -> None:
     Output(as_json=False).table(ROWS, ["topic", "records", "isr"])
-    Output(as_json=True, titles=True).table(ROWS, ["topic"])
+    Output(as_json=False, titles=False).table(ROWS, ["topic"])
+    Output(as_json=True).table(ROWS, ["topic"])
     Output(as_json=True).done("done", {"a": 1})
     for as_json in (False, True):
         Output(as_json).title("a title is for people")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == ["a\t12345\t1,2", "b c\t\t"]
-    assert lines[2].startswith('[{"topic": "a", "records": 12345')
-    assert lines[3:] == ['{"a": 1}']
+    assert lines[:5] == ["topic\trecords\tisr", "a\t12345\t1,2", "b c\t\t", "a", "b c"]
+    assert lines[5].startswith('[{"topic": "a", "records": 12345')
+    assert lines[6:] == ['{"a": 1}']
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_users_named_twice_are_listed_and_unknown_users_reported(cli: Cli) -> No
     cli("users", "set", "uma", "-m", "SCRAM-SHA-256", stdin="secret\n")
     assert cli("users", "list", "uma", "--user", "uma") == "uma\tSCRAM-SHA-256\t4096\n"
     told = cli.run("users", "list", "uma", "nobody")
-    assert (told.exit_code, told.stdout) == (0, "uma\tSCRAM-SHA-256\t4096\n")
+    assert (told.exit_code, told.stdout) == (0, "user\tmechanism\titerations\numa\tSCRAM-SHA-256\t4096\n")
     assert "nobody: " in told.stderr
     assert "no credential of SCRAM" in told.stderr
 
@@ -119,7 +119,10 @@ def test_acls_that_were_not_deleted_are_reported(cli: Cli, monkeypatch: pytest.M
     kept.error = UnknownError
     monkeypatch.setattr(KafkaAdminClient, "delete_acls", lambda _, filters: [(filters[0], [deleted, kept], NoError)])
     told = cli.run("acls", "delete", "--resource-name", "orders", "-y")
-    assert (told.exit_code, told.stdout) == (1, "User:a\t*\tallow\tread\ttopic\torders\tliteral\n")
+    assert (told.exit_code, told.stdout) == (
+        1,
+        "principal\thost\tpermission\toperation\tresource_type\tresource_name\tpattern\nUser:a\t*\tallow\tread\ttopic\torders\tliteral\n",
+    )
     assert told.stderr == "not deleted (UnknownError): User:b * allow read topic orders literal\n"
 
 

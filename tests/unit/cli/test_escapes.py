@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kafka.cli.command_output import Output
-from kafka.cli.consume.formats import text_format
+from kafka.cli.consume.formats import Style, text_format
 from kafka.cli.consume.record_sink import open_sink
 from kafka.cli.consume.selection import Piece
 from kafka.cli.escapes import escaped_json, without_controls
@@ -36,14 +36,14 @@ def piece() -> Piece:
 )
 def test_only_a_terminal_gets_escapes(name: str, on_terminal: bytes, elsewhere: bytes) -> None:
     for terminal, expected in ((True, on_terminal), (False, elsewhere)):
-        found = text_format(name, b"\x1b[0m", b"|", b"", None, terminal)
+        found = text_format(name, b"\x1b[0m", b"|", b"", None, Style(terminal))
         assert found.encode(piece()) == expected
 
 
 @pytest.mark.parametrize("name", ["csv", "hex", "json", "raw", "full", "str", "lines"])
 @pytest.mark.parametrize("encoding", [None, "latin-1"])
 def test_no_format_writes_control_characters_to_a_terminal(name: str, encoding: str | None) -> None:
-    text = text_format(name, b"\n", b"|", b"", encoding, terminal=True).encode(piece()).decode()
+    text = text_format(name, b"\n", b"|", b"", encoding, Style(terminal=True)).encode(piece()).decode()
     assert without_controls(text) == text
 
 

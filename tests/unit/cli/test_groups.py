@@ -73,7 +73,8 @@ def test_members_are_described_with_their_partitions(cli: Cli, group: str) -> No
     assert described["state"] == "Stable"
     assert [(each["client"], each["partitions"]) for each in described["members"]] == [("me", [f"{group}:0"])]
     assert (described["offsets"][0]["client"], described["offsets"][0]["lag"]) == ("me", 4)
-    assert planned.stdout == done.stdout == f"{group}\t{group}\t0\t6\t0\tUnknownMemberIdError\n"
+    titles = "group\ttopic\tpartition\tcommitted\tnew\terror\n"
+    assert planned.stdout == done.stdout == f"{titles}{group}\t{group}\t0\t6\t0\tUnknownMemberIdError\n"
     assert planned.exit_code == done.exit_code == 1
     told = f"changed: the group has 1 member: stop it first; 'kafka groups describe {group}' shows it\n"
     assert planned.stderr == f"nothing was changed\nError: offsets would not be {told}"

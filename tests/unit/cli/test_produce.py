@@ -217,7 +217,7 @@ def test_rows_of_any_table_become_json_with_a_key_column(cli: Cli, topic: MakeTo
 def test_json_values_may_have_any_type(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     cli("produce", name, "-f", "json", stdin='{"value": {"a": [1, null]}}\n\n{"key": 5, "value": null}\n')
-    assert cli("consume", name, "-K", "=", "--null", "-") == '-={"a":[1,null]}\n5=-\n'
+    assert cli("consume", name, "-K", "=", "--null", "-") == '-={"a": [1, null]}\n5=-\n'
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ class SchemasCommand:
         return CliRunner().invoke(commands, ["schemas", *arguments], input=stdin, env=self._env)
 
     def __call__(self, *arguments: str, stdin: str | None = None) -> str:
-        result = self.run(*arguments, stdin=stdin)
+        no_titles = [] if "--json" in arguments else ["--no-titles"]
+        result = self.run(*arguments, *(no_titles if arguments[0] == "list" else ()), stdin=stdin)
         assert result.exit_code == 0, result.output
         return result.stdout
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -26,9 +27,24 @@ def loaded(*arguments: str) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["topics", "--help"], ["consume", "--help"]])
-def test_help_needs_no_client(arguments: list[str]) -> None:
-    assert not {*HEAVY, "kafka.admin", "kafka.net", "asyncio", "ssl"} & loaded(*arguments)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["topics", "--help"],
+        ["consume", "--help"],
+        ["completion", "bash"],
+        ["profiles", "list"],
+        ["profiles", "set", "local", "-b", "localhost:9092"],
+    ],
+)
+def test_these_commands_need_no_client(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAFKA_PROFILES", str(tmp_path / "profiles.toml"))
+    found = loaded(*arguments)
+    assert not {*HEAVY, "kafka.admin", "kafka.net", "kafka.wire"} & found
+    if arguments[:2] != ["profiles", "set"]:  # which checks the settings
+        assert not {"kafka.config.table", "asyncio", "ssl", "tempfile"} & found
 
 
 @pytest.mark.slow

@@ -94,9 +94,9 @@ def test_a_wrong_config_adds_no_partitions(cli: Cli, topic: Callable[..., str], 
     assert cli("offsets", "list", name) == f"{name}\t0\t0\t0\n"
 
 
-def test_columns_have_titles_without_a_terminal_on_request(cli: Cli, topic: Callable[..., str]) -> None:
+def test_columns_have_titles_without_a_terminal(cli: Cli, topic: Callable[..., str]) -> None:
     name = topic()
-    titles, row = cli("topics", "describe", name, "--titles").splitlines()
+    titles, row = cli.run("topics", "describe", name).stdout.splitlines()
     assert titles.startswith("topic\tpartition\tleader\t")
     assert len(titles.split("\t")) == len(row.split("\t"))
     assert cli("--titles", "offsets", "list", name).splitlines()[0].split("\t")[:2] == ["topic", "partition"]

@@ -15,6 +15,7 @@ import click
 
 from kafka.cli.command_output import note
 from kafka.cli.common_options import at_least_one, complete_group, connected, count_option, topic_option
+from kafka.cli.name_search import matching_topics, name_pattern, regex_option
 from kafka.cli.position_syntax import DURATION, POSITION, Position, instant
 from kafka.cli.session import Session
 from kafka.cli.typed_values import Typed, note_likely_mistakes, with_typed_values
@@ -77,6 +78,12 @@ _OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
     ),
     click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=pathlib.Path), help="Write to this file."),
     click.option(
+        "--tee",
+        type=click.Path(dir_okay=False, path_type=pathlib.Path),
+        help="Also write the records to this file, in the format of its name.",
+    ),
+    click.option("--as-text", is_flag=True, help="Write JSON values as text instead of nested JSON (json)."),
+    click.option(
         "-K", "--key-separator", metavar="TEXT", help="Write keys too, followed by this separator (text, hex)."
     ),
     click.option(
@@ -94,6 +101,13 @@ _OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
         "--header", "headers", multiple=True, metavar="NAME[=VALUE]", help="Only records with this header; repeatable."
     ),
     click.option("--grep", metavar="REGEX", help="Only records whose value matches REGEX."),
+    click.option(
+        "-w",
+        "--where",
+        "condition",
+        metavar="EXPRESSION",
+        help="Only records for which EXPRESSION is true, such as \"value.status = 'PAID' and value.amount > 10\".",
+    ),
     click.option("--read-committed", is_flag=True, help="Skip records of aborted transactions."),
     click.option("--idle-timeout", type=DURATION, help="Stop when no record arrives for this long."),
     click.option("--skip-bad", is_flag=True, help="Skip records that --key-format and --value cannot decode."),
@@ -126,14 +140,18 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command(name="consume")
 @topic_option
+@regex_option
 @_with_options
 @with_typed_values
 @connected
 def command(
     session: Session,
     topics: list[str],
+    regex: bool,
     name: str | None,
     output: pathlib.Path | None,
+    tee: pathlib.Path | None,
+    as_text: bool,
     key_separator: str | None,
     delimiter: str,
     null: str,
@@ -159,7 +177,13 @@ def command(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     _check_group(where)
-    sink = open_sink(name, output, session.output.as_json, end, between, as_typed(null), encoding)
+    look = (end, between, as_typed(null), encoding)
+    if tee is not None and output is not None:
+        raise click.UsageError("--tee and --output are mutually exclusive: --tee writes to standard output as well")
+    copy = None if tee is None else open_sink(None, tee, False, *look, as_text=as_text)
+    sink = open_sink(
+        name, output, session.output.as_json, *look, colors=session.output.colors, as_text=as_text, tee=copy
+    )
     if typed and sink.is_arrow:
         raise click.UsageError(
             "--value and --key-format apply to text, json, csv and templates: parquet and arrow contain bytes; for "
@@ -179,7 +203,7 @@ def command(
     if progress is None:
         progress = output is not None and sys.stderr.isatty()
     began = time.monotonic()
-    source = _source(session, topics, where, progress, lambda: sink.is_safe)
+    source = _source(session, topics, regex, where, progress, lambda: sink.is_safe)
     try:
         _copy(source, selection, sink, typed, skip_bad)
         if not sink.records:
@@ -188,6 +212,8 @@ def command(
         if output is not None and sink.is_open and not session.output.as_json:
             seconds = max(time.monotonic() - began, 1e-6)
             note(f"{sink.records:,} records in {seconds:.1f} s, {sink.records / seconds:,.0f} per second, to {output}")
+        elif tee is not None and sink.is_open:
+            note(f"{sink.records:,} records also written to {tee}")
         if sink.remark is not None:
             note(sink.remark)
 
@@ -199,6 +225,11 @@ def _explain_nothing(source: "Source", selection: "Selection", where: dict[str, 
         note(f"no record has offset {start} or higher; to give milliseconds, write @{start}")
     elif searched is not None and selection.has_filters:
         note(f"0 of {selection.looked_at:,} records matched; {searched}")
+        if selection.condition is not None and selection.last is not None:
+            from kafka.filters import missing_fields
+
+            for hint in missing_fields(selection.condition, selection.last):
+                note(f"the last record: {hint}")
     elif searched is not None and (start is not None or where["end"] is not None):
         note(f"no records found; {searched}")
 
@@ -235,7 +266,15 @@ def _selection(where: dict[str, Any]) -> "Selection":
     headers = [
         (name, value if equals else None) for name, equals, value in (h.partition("=") for h in where["headers"])
     ]
-    return Selection(where["keys"], where["key_regex"], headers, where["grep"], where["max_records"])
+    condition = None
+    if where["condition"] is not None:
+        from kafka.filters import Filter, FilterError
+
+        try:
+            condition = Filter(where["condition"])
+        except FilterError as error:
+            raise ValueError(f"--where: {error}") from None
+    return Selection(where["keys"], where["key_regex"], headers, where["grep"], where["max_records"], condition)
 
 
 _BEGINNINGS = ("auto_offset_reset", "auto_offset_reset_new_partitions")
@@ -300,13 +339,22 @@ def _check_group(where: dict[str, Any]) -> None:
 
 
 def _source(
-    session: Session, topics: list[str], where: dict[str, Any], progress: bool, is_safe: Callable[[], bool]
+    session: Session,
+    topics: list[str],
+    regex: bool,
+    where: dict[str, Any],
+    progress: bool,
+    is_safe: Callable[[], bool],
 ) -> "Source":
     from kafka.cli.consume.source import Following, InGroup, Snapshot, open_read
 
     timeout: datetime.timedelta | None = where["idle_timeout"]
     idle_s = None if timeout is None else timeout.total_seconds()
     start: Position | None = where["start"]
+    pattern = name_pattern(topics) if regex else None
+    if pattern is not None and where["group"] is None:
+        with session.admin() as admin:
+            topics = matching_topics(admin, pattern)
     if where["share_group"] is not None:
         from kafka.cli.consume.source import InShareGroup
 
@@ -314,7 +362,7 @@ def _source(
     if where["group"] is not None:
         configs = {"group_id": where["group"], "group_instance_id": where["group_instance_id"]}
         reset = str(start or session.settings.get("auto_offset_reset") or "earliest")
-        return InGroup(session, topics, configs, reset, idle_s, is_safe)
+        return InGroup(session, pattern or topics, configs, reset, idle_s, is_safe)
     if where["follow"]:
         begin: Position = start if start is not None else "latest" if where["last"] is None else "earliest"
         read = open_read(session, _targets(topics, where), begin, last=where["last"])

@@ -5,10 +5,11 @@ import csv
 import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kafka.cli.consume.selection import Piece
 from kafka.cli.escapes import as_typed, bytes_without_controls, escaped, escaped_json
+from kafka.cli.json_text import colored, embeddable, pretty
 from kafka.cli.typed_fields import Document
 from kafka.config.option import nearest
 from kafka.record import Columns
@@ -94,29 +95,77 @@ class EachRecord:
         return b"".join(map(self._of_record, piece.records()))
 
 
-def json_line(record: "ConsumerRecord") -> bytes:
-    """Encode a record as a JSON object on one line. Bytes that are not UTF-8 are base64 in a separate field."""
-    fields: dict[str, Any] = {
-        "topic": record.topic,
-        "partition": record.partition,
-        "offset": record.offset,
-        "timestamp": None if record.timestamp == -1 else record.timestamp,
-        **_text_or_base64("key", record.key),
-        **_text_or_base64("value", record.value),
-        "headers": [{"key": name, **_text_or_base64("value", value)} for name, value in record.headers],
-    }
-    return escaped_json(json.dumps(fields, ensure_ascii=False, separators=(",", ":"))).encode() + b"\n"
+class Style(NamedTuple):
+    """How records are shown.
+
+    Attributes:
+        terminal: whether the output is a terminal: control characters are escaped, and JSON is indented.
+        colors: whether the output has colours.
+        exact: whether reading the JSON must give the bytes of keys and values again; other JSON may be cleaned.
+        as_text: whether JSON keys and values are written as text in JSON, not as nested JSON.
+    """
+
+    terminal: bool = False
+    colors: bool = False
+    exact: bool = False
+    as_text: bool = False
 
 
-def _text_or_base64(name: str, value: bytes | None) -> dict[str, Any]:
+def json_lines(style: Style) -> "Callable[[ConsumerRecord], bytes]":
+    """Return a function that encodes a record as a JSON object, on one line unless the output is a terminal.
+
+    Keys and values that are JSON objects or arrays become nested JSON, with each character preserved. Bytes that are
+    not UTF-8 are base64 in a separate field.
+    """
+
+    def line(record: "ConsumerRecord") -> bytes:
+        fields = {
+            "topic": _dumps(record.topic),
+            "partition": str(record.partition),
+            "offset": str(record.offset),
+            "timestamp": "null" if record.timestamp == -1 else _dumps(record.timestamp),
+            **_text_or_base64("key", record.key, style),
+            **_text_or_base64("value", record.value, style),
+            "headers": "[" + ",".join(_header(name, value) for name, value in record.headers) + "]",
+        }
+        text = "{" + ",".join(f'"{name}":{value}' for name, value in fields.items()) + "}"
+        if style.terminal:
+            text = pretty(text, style.colors)
+        elif style.colors:
+            text = colored(text)
+        return text.encode("utf-8", "surrogatepass") + b"\n"
+
+    return line
+
+
+def _dumps(value: Any) -> str:
+    return escaped_json(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _header(name: str, value: bytes | None) -> str:
+    fields = {"key": _dumps(name), **_text_or_base64("value", value, Style(as_text=True))}
+    return "{" + ",".join(f'"{name}":{value}' for name, value in fields.items()) + "}"
+
+
+def _text_or_base64(name: str, value: bytes | None, style: Style) -> dict[str, str]:
+    """Return the field for a key or value, as JSON text."""
     if value is None:
-        return {name: None}
+        return {name: "null"}
     if isinstance(value, Document):
-        return {name: json.loads(value)}
+        return {name: _one_line(value.decode())}
+    if not style.as_text and (nested := embeddable(value)) is not None:
+        clean = _one_line(nested)
+        if clean == nested or not style.exact:
+            return {name: clean}
     try:
-        return {name: value.decode()}
+        return {name: _dumps(value.decode())}
     except UnicodeDecodeError:
-        return {f"{name}_base64": base64.b64encode(value).decode()}
+        return {f"{name}_base64": _dumps(base64.b64encode(value).decode())}
+
+
+def _one_line(text: str) -> str:
+    """Return JSON without line breaks between its tokens, and with escapes for control characters."""
+    return escaped_json(text.replace("\r", " ").replace("\n", " "))
 
 
 class _Rows:
@@ -189,7 +238,7 @@ def _as_text(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
 
 
-_TOKEN = re.compile(r"%(.)|\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_TOKEN = re.compile(r"%\{((?:'[^']*'|\"[^\"]*\"|[^}'\"])*)\}|%(.)|\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _FIELDS: "dict[str, Callable[[ConsumerRecord], bytes]]" = {
     "t": lambda record: record.topic.encode(),
     "p": lambda record: b"%d" % record.partition,
@@ -211,7 +260,8 @@ def template(text: str, change: Change | None = None) -> "Callable[[ConsumerReco
         change: applied to each field.
 
     %t topic, %p partition, %o offset, %k key, %s value, %K and %S their lengths (-1: null), %T time in milliseconds,
-    %h headers; escapes such as ``\\n`` and ``\\x00``. Raises `ValueError` for others.
+    %h headers, %{value.status} any field in the syntax of `kafka.filters`, empty if it is null or missing; escapes such
+    as ``\\n`` and ``\\x00``. Raises `ValueError` for others.
     """
     parts: list[Callable[[ConsumerRecord], bytes] | bytes] = []
     at = 0
@@ -219,13 +269,18 @@ def template(text: str, change: Change | None = None) -> "Callable[[ConsumerReco
         parts.append(as_typed(text[at : match.start()]))
         at = match.end()
         if match[1] is not None:
-            if match[1] not in _FIELDS:
+            from kafka.cli.consume.record_fields import field_text
+
+            parts.append(_changed(field_text(match[1]), change))
+        elif match[2] is not None:
+            if match[2] not in _FIELDS:
                 raise ValueError(
-                    f"%{match[1]} is not a field of templates; expected one of {' '.join('%' + f for f in _FIELDS)}"
+                    f"%{match[2]} is not a field of templates; expected one of "
+                    f"{' '.join('%' + f for f in _FIELDS)} %{{value.name}}"
                 )
-            parts.append(_changed(_FIELDS[match[1]], change))
+            parts.append(_changed(_FIELDS[match[2]], change))
         else:
-            parts.append(escaped(match[2]))
+            parts.append(escaped(match[3]))
     parts.append(as_typed(text[at:]))
 
     def fill(record: "ConsumerRecord") -> bytes:
@@ -239,18 +294,23 @@ def _changed(field: "Callable[[ConsumerRecord], bytes]", change: Change | None) 
 
 
 def text_format(
-    name: str, delimiter: bytes, separator: bytes | None, null: bytes, encoding: str | None, terminal: bool = False
+    name: str,
+    delimiter: bytes,
+    separator: bytes | None,
+    null: bytes,
+    encoding: str | None,
+    style: Style = Style(),  # noqa: B008  # immutable
 ) -> Format:
     """Return the format with this name; a name that contains a % is a template.
 
-    On a `terminal`, control characters in records are escaped, but not those in delimiters. Raises `ValueError` and
+    On a terminal, control characters in records are escaped, but not those in delimiters. Raises `ValueError` and
     `LookupError`.
     """
-    safe: Change | None = bytes_without_controls if terminal else None
+    safe: Change | None = bytes_without_controls if style.terminal else None
     if "%" in name:
         return EachRecord(template(name, safe))
     if name == "json":
-        return EachRecord(json_line)
+        return EachRecord(json_lines(style))
     if name == "csv":
         return Csv(null, safe)
     if name == "raw":
@@ -260,7 +320,21 @@ def text_format(
     if name not in NAMES:
         names = ", ".join(NAMES)
         raise ValueError(f"expected one of {names}, or a template with %, got {name!r}{nearest(name, NAMES)}")
-    return Lines(delimiter, separator, null, _change(name, encoding, safe))
+    change = _change(name, encoding, safe)
+    if style.colors and name != "hex":
+        change = _colors(change)
+    return Lines(delimiter, separator, null, change)
+
+
+def _colors(change: Change | None) -> Change:
+    """Return a function that also adds colours to values that are JSON."""
+
+    def with_colors(value: bytes) -> bytes:
+        is_json = embeddable(value.strip()) is not None
+        value = value if change is None else change(value)
+        return colored(value.decode()).encode() if is_json else value
+
+    return with_colors
 
 
 def _change(name: str, encoding: str | None, safe: Change | None) -> Change | None:

@@ -13,7 +13,7 @@ from typing import IO, Self
 
 import click
 
-from kafka.cli.consume.formats import Csv, Format, text_format
+from kafka.cli.consume.formats import Csv, Format, Style, text_format
 from kafka.cli.consume.selection import Piece
 from kafka.cli.failures import Uninterrupted
 from kafka.cli.file_formats import check_can_write, check_installed, format_of
@@ -26,19 +26,22 @@ class RecordSink:
         name: a format's name, or a template.
         file: the file to write, which is overwritten; None: standard output.
         format: the text format; None for Arrow's formats.
+        tee: another sink for the same records.
 
     Attributes:
         records: number of records written.
         is_open: whether the output has been opened.
         is_arrow: whether records are written as Arrow columns.
-        is_safe: whether written records have reached the operating system; for Parquet, only once the file is complete.
     """
 
-    def __init__(self, name: str, file: pathlib.Path | None, format: Format | None) -> None:
+    def __init__(
+        self, name: str, file: pathlib.Path | None, format: Format | None, tee: "RecordSink | None" = None
+    ) -> None:
         self.records = 0
         self.is_open = False
-        self.is_safe = name != "parquet"
-        self.is_arrow = format is None
+        self._is_whole = name != "parquet"
+        self.is_arrow: bool = format is None or (tee is not None and tee.is_arrow)
+        self._tee = tee
         self._name = name
         self._format = format
         self._file = file
@@ -48,6 +51,8 @@ class RecordSink:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._whole)
             with self._whole.block():  # an Arrow file without its header cannot be read
+                if self._tee is not None:
+                    self._tee._open(stack)
                 self._open(stack)
             self._stack = stack.pop_all()
         return self
@@ -71,8 +76,14 @@ class RecordSink:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.__exit__(kind, error, trace)
-        if self._arrow is not None:
-            self.is_safe = self._arrow.is_whole
+        for sink in (self, self._tee):
+            if sink is not None and sink._arrow is not None:
+                sink._is_whole = sink._arrow.is_whole
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether written records have reached the operating system; for Parquet, once the file is complete."""
+        return self._is_whole and (self._tee is None or self._tee.is_safe)
 
     def write(self, piece: Piece, written: Callable[[Piece], None]) -> None:
         """Write records, and hand them to the operating system.
@@ -80,20 +91,29 @@ class RecordSink:
         Arguments:
             written: called once the records are written; Ctrl-C cannot interrupt between the write and this call.
         """
-        data = self._format.encode(piece) if self._format is not None and len(piece) else b""
+        data = self._encoded(piece)
+        copy = b"" if self._tee is None else self._tee._encoded(piece)
         with self._whole.block():
-            if self._arrow is not None and len(piece):
-                self._arrow.write(piece)
-            elif data:
-                self._put(data)
+            if self._tee is not None:
+                self._tee._write(piece, copy)
+            self._write(piece, data)
             self.records += len(piece)
             written(piece)
+
+    def _encoded(self, piece: Piece) -> bytes:
+        return self._format.encode(piece) if self._format is not None and len(piece) else b""
+
+    def _write(self, piece: Piece, data: bytes) -> None:
+        if self._arrow is not None and len(piece):
+            self._arrow.write(piece)
+        elif data:
+            self._put(data)
 
     @property
     def remark(self) -> str | None:
         """A note about information that was lost in the output; None if nothing was lost."""
         if not isinstance(self._format, Csv) or not self._format.ambiguous:
-            return None
+            return None if self._tee is None else self._tee.remark
         return (
             f"csv has empty fields for {self._format.ambiguous:,} null values or empty keys, which 'kafka produce' "
             "reads as empty values and null keys; give both commands --null TEXT to tell them apart"
@@ -131,8 +151,18 @@ def open_sink(
     separator: bytes | None,
     null: bytes,
     encoding: str | None,
+    *,
+    colors: bool = False,
+    as_text: bool = False,
+    tee: RecordSink | None = None,
 ) -> RecordSink:
     """Return a sink for a format, by default the one implied by the file name. The file is not opened yet.
+
+    Arguments:
+        as_json: whether JSON is the default format.
+        colors: whether standard output gets colours.
+        as_text: whether JSON values are written as text in JSON.
+        tee: another sink for the same records.
 
     Raises `click.UsageError`, and `ModuleNotFoundError` if a library that the format needs is not installed.
     """
@@ -147,9 +177,10 @@ def open_sink(
             raise click.UsageError(
                 f"{name} cannot be written to a terminal: name a file with -o, or redirect the output"
             )
-        return RecordSink(name, file, None)
+        return RecordSink(name, file, None, tee)
+    style = Style(terminal, colors and file is None, file is not None, as_text)
     try:
-        return RecordSink(name, file, text_format(name, delimiter, separator, null, encoding, terminal))
+        return RecordSink(name, file, text_format(name, delimiter, separator, null, encoding, style), tee)
     except LookupError as error:
         raise click.UsageError(f"--encoding: {error}") from None
     except ValueError as error:

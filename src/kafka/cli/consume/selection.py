@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kafka.cli.escapes import as_typed
 
 if TYPE_CHECKING:
+    from kafka.filters import Filter, FilterRecord
     from kafka.record import Columns, ConsumerRecord
 
 
@@ -41,10 +42,12 @@ class Selection:
         headers: pairs of a name and a value (None: any) that the record's headers must contain.
         grep: a regular expression to find in the value.
         most: maximum number of records; None: no limit.
+        condition: an expression that must be true.
 
     Attributes:
         has_filters: whether there are any filters.
         looked_at: number of records examined.
+        last: the last record for which the condition was not true.
     """
 
     def __init__(
@@ -54,12 +57,17 @@ class Selection:
         headers: Sequence[tuple[str, str | None]] = (),
         grep: str | None = None,
         most: int | None = None,
+        condition: "Filter | None" = None,
     ) -> None:
         self._keys = {as_typed(key) for key in keys}
         self._key_pattern = _pattern("--key-regex", key_regex)
         self._headers = [(name, None if value is None else as_typed(value)) for name, value in headers]
         self._value_pattern = _pattern("--grep", grep)
-        self.has_filters = bool(self._keys or self._headers or key_regex is not None or grep is not None)
+        self.condition = condition
+        self.last: FilterRecord | None = None
+        self.has_filters = bool(self._keys or self._headers) or not all(
+            each is None for each in (key_regex, grep, condition)
+        )
         self._left = most
         self.looked_at = 0
 
@@ -100,8 +108,18 @@ class Selection:
             return False
         if self._value_pattern:
             value = columns.value(row)
-            return value is not None and self._value_pattern.search(value) is not None
-        return True
+            if value is None or self._value_pattern.search(value) is None:
+                return False
+        return self.condition is None or self._holds(self.condition, columns, row)
+
+    def _holds(self, condition: "Filter", columns: "Columns", row: int) -> bool:
+        from kafka.cli.consume.record_fields import of_row
+
+        record = of_row(columns, row, condition.roots)
+        matches = condition.matches(record)
+        if not matches:
+            self.last = record
+        return matches
 
     def _has_headers(self, there: Sequence[tuple[str, bytes | None]]) -> bool:
         return all(any(name == has and value in (None, it) for has, it in there) for name, value in self._headers)

@@ -1,6 +1,7 @@
 """Sources of records: a snapshot of topics, new records, or the records of a group or share group (KIP-932)."""
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -121,6 +122,7 @@ class InGroup(Source, ConsumerRebalanceListener):
     """Reads a group member's partitions. Only written records are committed, so none is lost if the command ends.
 
     Arguments:
+        topics: the topics, or a pattern of their names, which includes topics that are created later.
         reset: start position for partitions without committed offsets.
         idle_s: stop after this many seconds without records; None: never.
         is_safe: returns whether the written records can no longer be lost; offsets are committed only then.
@@ -129,7 +131,7 @@ class InGroup(Source, ConsumerRebalanceListener):
     def __init__(
         self,
         session: Session,
-        topics: Sequence[str],
+        topics: Sequence[str] | re.Pattern[str],
         configs: Mapping[str, Any],
         reset: str,
         idle_s: float | None,
@@ -142,7 +144,10 @@ class InGroup(Source, ConsumerRebalanceListener):
         self._committed_at = time.monotonic()
         own = {"auto_offset_reset": reset, **configs, "enable_auto_commit": False}
         self._consumer = session.consumer(**own)
-        self._consumer.subscribe(list(topics), listener=self)
+        if isinstance(topics, re.Pattern):
+            self._consumer.subscribe(pattern=topics, listener=self)
+        else:
+            self._consumer.subscribe(list(topics), listener=self)
 
     def columns(self) -> "Iterator[Columns]":
         """See `Source`."""

@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from kafka.cli.command_output import note
+from kafka.cli.consume.typed_columns import TextColumns
 from kafka.cli.typed_fields import ToText
 from kafka.cli.typed_values import Translator, Typed
 from kafka.consumer.records.build_records import is_about_record
@@ -18,34 +19,6 @@ if TYPE_CHECKING:
     from kafka.record import Columns, ConsumerRecord
 
 _TOLD = 3
-
-
-class TextColumns:
-    """Columns whose keys and values have been converted to text; everything else comes from the original columns."""
-
-    def __init__(self, columns: "Columns", records: "list[ConsumerRecord]") -> None:
-        self._columns = columns
-        self._records = records
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._columns, name)
-
-    def key(self, row: int) -> bytes | None:
-        """Return the text of a key."""
-        key: bytes | None = self._records[row].key
-        return key
-
-    def value(self, row: int) -> bytes | None:
-        """Return the text of a value."""
-        value: bytes | None = self._records[row].value
-        return value
-
-    def to_records(self) -> "list[ConsumerRecord]":
-        """Return the records with the converted texts."""
-        return self._records
 
 
 class TypedRecords:

@@ -2,19 +2,23 @@
 
 import datetime
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kafka.cli.command_output import note
-from kafka.cli.common_options import at_least_one, connected, group_option
+from kafka.cli.common_options import at_least_one, connected, count_option, group_option
+from kafka.cli.failures import ABOVE_LIMIT
+from kafka.cli.name_search import search_options
 from kafka.cli.position_syntax import DURATION
 from kafka.cli.session import Session
 
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
 
+_TOLD = 3
+"""Maximum number of partitions to name in a note."""
 _LAG = ("group", "topic", "partition", "committed", "latest", "lag", "client", "host")
 
 
@@ -27,9 +31,12 @@ _LAG = ("group", "topic", "partition", "committed", "latest", "lag", "client", "
     metavar="TYPE",
     help="Show only groups of this type: classic, consumer, share or streams.",
 )
+@search_options
 @connected
-def list_groups(session: Session, states: tuple[str, ...], kinds: tuple[str, ...]) -> None:
-    """List groups."""
+def list_groups(
+    session: Session, states: tuple[str, ...], kinds: tuple[str, ...], matches: Callable[[str], bool]
+) -> None:
+    """List groups. With TEXT, lists groups whose names contain it, in any case."""
     with session.admin() as admin:
         found = admin.list_groups(states_filter=states or None, types_filter=kinds or None)
     rows = [
@@ -40,6 +47,7 @@ def list_groups(session: Session, states: tuple[str, ...], kinds: tuple[str, ...
             "protocol": each["protocol_type"],
         }
         for each in sorted(found, key=lambda each: each["group_id"])
+        if matches(each["group_id"])
     ]
     session.output.table(rows, ["group", "type", "state", "protocol"])
 
@@ -77,15 +85,23 @@ def describe(session: Session, groups: list[str]) -> None:
 @group_option
 @click.option("-w", "--watch", type=DURATION, help="Repeat at this interval until Ctrl-C.")
 @click.option("--total", is_flag=True, help="Show one row per group and topic.")
+@count_option(
+    "--above",
+    minimum=0,
+    metavar="N",
+    help="Show only rows with a lag above N, the largest first; exit with status 4 if there are any.",
+)
 @connected
-def lag(session: Session, groups: list[str], watch: datetime.timedelta | None, total: bool) -> None:
+def lag(session: Session, groups: list[str], watch: datetime.timedelta | None, total: bool, above: int | None) -> None:
     """Show the lag of groups in each partition. Without GROUP, shows all groups.
 
     With --watch, rows written to a file or a pipe end with the time in UTC.
     """
     with session.admin() as admin:
         while True:
-            rows = _rows(admin, groups, total)
+            every = rows = _rows(admin, groups, total)
+            if above is not None:
+                rows = _above(every, above)
             columns = ("group", "topic", "lag") if total else _LAG
             if watch is not None and session.output.terminal:
                 click.clear()
@@ -93,10 +109,31 @@ def lag(session: Session, groups: list[str], watch: datetime.timedelta | None, t
                 now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
                 rows, columns = [{**row, "time": now} for row in rows], (*columns, "time")
             session.output.table(rows, columns)
-            _note_without_offsets(groups, rows)
+            _note_without_offsets(groups, every)
+            if above is not None:
+                _note_unknown(every)
             if watch is None:
-                return
+                break
             time.sleep(watch.total_seconds())
+    if above is not None and rows:
+        raise click.exceptions.Exit(ABOVE_LIMIT)
+
+
+def _above(rows: Iterable[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    """Return the rows with a lag above a limit, the largest first."""
+    return sorted((row for row in rows if (row["lag"] or 0) > limit), key=lambda row: -row["lag"])
+
+
+def _note_unknown(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Report the partitions whose lag is unknown, because an alert cannot cover them."""
+    unknown = [f"{row['group']} in {row['topic']}:{row['partition']}" for row in rows if _is_unknown(row)]
+    if unknown:
+        more = f" and {len(unknown) - _TOLD:,} more" if len(unknown) > _TOLD else ""
+        note(f"the lag is unknown for {', '.join(unknown[:_TOLD])}{more}: the topic does not exist or has no leader")
+
+
+def _is_unknown(row: Mapping[str, Any]) -> bool:
+    return row["lag"] is None and "latest" in row and row["latest"] is None
 
 
 def _note_without_offsets(groups: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> None:

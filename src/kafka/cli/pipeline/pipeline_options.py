@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kafka.cli.command_output import Output
-from kafka.cli.common_options import given_before
+from kafka.cli.common_options import given_before, output_options
 
 if TYPE_CHECKING:
     from kafka.pipelines import Declaration
@@ -22,18 +22,13 @@ file_argument = click.argument(
 
 
 def with_output(command: Callable[..., R]) -> Callable[..., R]:
-    """Add the options ``--json`` and ``--titles``; the command gets an `Output` as its first argument."""
+    """Add the options for the output; the command gets an `Output` as its first argument."""
 
     @functools.wraps(command)
-    def run(*args: Any, as_json: bool, titles: bool, **given: Any) -> R:
-        before = given_before()
-        output = Output(as_json or bool(before["as_json"]), titles or bool(before["titles"]))
+    def run(*args: Any, output: Output, **given: Any) -> R:
         return command(output, *args, **given)
 
-    json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-    titles = click.option("--titles", is_flag=True, help="Print column titles even if the output is not a terminal.")
-    noted: Callable[..., R] = json(titles(run))
-    return noted
+    return output_options(run)
 
 
 _SERVERS = click.option(

@@ -6,11 +6,12 @@ The JSON has the form that ``kafka consume --json`` writes.
 import base64
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import IO, Any
 
 from kafka.cli.command_output import note
+from kafka.cli.json_text import members
 from kafka.cli.produce.sending import BadInputError, Sending
 from kafka.cli.typed_fields import Given, Json
 from kafka.errors import KafkaError
@@ -111,11 +112,26 @@ def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> 
             number += 1
             if line.strip():
                 try:
-                    _send(sending, json.loads(line, parse_float=parse_float), keep_partitions)
+                    _send(sending, _document(sending, line, parse_float), keep_partitions)
                 except KafkaError:  # the error concerns the topic or the settings, not this line
                     raise
                 except (ValueError, TypeError, RecursionError) as error:
                     raise BadInputError(f"line {number} is not a record: {error}") from None
+
+
+def _document(sending: Sending, line: bytes, parse_float: Callable[[str], Any]) -> Any:
+    """Parse a line. Keys and values that are nested JSON become their text in the line, unless their format is JSON."""
+    document = json.loads(line, parse_float=parse_float)
+    if isinstance(document, dict):
+        nested = [
+            name
+            for name in ("key", "value")
+            if isinstance(document.get(name), dict | list) and not sending.has_json(name)
+        ]
+        if nested:
+            texts = members(line.decode(json.detect_encoding(line)))
+            document |= {name: texts[name] for name in nested}
+    return document
 
 
 def _send(sending: Sending, document: Any, keep_partitions: bool) -> None:

@@ -1,0 +1,210 @@
+"""``kafka copy --groups``: translates the committed offsets of groups on a source topic to its copy.
+
+Offsets of a copy differ from those of its source, so each committed offset is translated by counting: a group that has
+n records of the source ahead of it, up to the copy's progress, gets the offset that has n records ahead of it in the
+target. The records on both sides are compared, so that another writer or compaction cannot lead to a wrong offset.
+Each translation reads as many records as the group has ahead of it, on both sides.
+"""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kafka.cli.command_output import note
+from kafka.cli.consume.source import Snapshot, closing, open_read
+from kafka.cli.session import Session
+from kafka.spark.exactly_once.decision import is_decision
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
+
+_SLACK = 100
+"""Offsets of transaction markers to expect among the last records of the target, at first."""
+_TYPES = ("classic", "consumer", "")
+
+
+class Sides(NamedTuple):
+    """The source and the target of a copy, with their sessions."""
+
+    session: Session
+    to: Session
+    source: str
+    target: str
+
+
+class Tail:
+    """The records of one partition in a range of offsets: their offsets, and hashes of their content."""
+
+    def __init__(self) -> None:
+        self.offsets = array("q")
+        self.hashes = array("q")
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+
+def translate_groups(
+    sides: Sides, progress: Mapping[int, int], own: str, names: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Commit the translated offsets of groups on the target, and return a row for each group and partition.
+
+    A group that has members on the target is not changed, and no group is moved back.
+
+    Arguments:
+        progress: the next offset of the source to copy, by partition.
+        own: the group of the copy, which is not translated.
+        names: the groups to translate; empty: all groups that have offsets on the source topic.
+    """
+    with sides.session.admin() as admin:
+        committed = _committed(admin, sides.source, own, names)
+    if not committed:
+        return []
+    starts, ends = offset_range(sides.to, sides.target, progress)
+    firsts, _ = offset_range(sides.session, sides.source, progress)
+    wanted = {
+        number: min(each[number].offset for each in committed.values() if number in each)
+        for number in {number for each in committed.values() for number in each}
+        if number in progress
+    }
+    tails = {
+        number: _tails(
+            sides, number, max(wanted[number], firsts[number]), progress[number], starts[number], ends[number]
+        )
+        for number in wanted
+    }
+    rows = []
+    with sides.to.admin() as admin:
+        for group, offsets in committed.items():
+            moved = {
+                number: translated(each.offset, *tails[number], starts[number], ends[number])
+                for number, each in offsets.items()
+                if number in tails
+            }
+            rows += _commit(admin, sides.target, group, offsets, moved)
+    return rows
+
+
+def translated(offset: int, source: Tail, target: Tail, start: int, end: int) -> int | None:
+    """Translate a committed offset of the source to one of the target; None if the records do not agree.
+
+    Arguments:
+        offset: the next offset of the source that the group reads.
+        source: the records of the source that were copied, from this offset or an earlier one on.
+        target: the last records of the target.
+        start: first offset of the target.
+        end: end offset of the target.
+    """
+    ahead = sum(1 for each in source.offsets if each >= offset)
+    if not ahead:
+        return end
+    paired = min(ahead, len(target))  # the target may begin later, for example with --from
+    if paired == 0:
+        return start
+    if source.hashes[-paired:] != target.hashes[-paired:]:
+        return None
+    return start if paired < ahead else target.offsets[-paired]
+
+
+def _committed(
+    admin: "KafkaAdminClient", topic: str, own: str, names: Sequence[str]
+) -> dict[str, dict[int, OffsetAndMetadata]]:
+    """Return the committed offsets on a topic, by group and partition."""
+    types = {each["group_id"]: str(each.get("group_type") or "").lower() for each in admin.list_groups()}
+    found: dict[str, dict[int, OffsetAndMetadata]] = {}
+    for group in names or sorted(types):
+        if group == own:
+            continue
+        if types.get(group, "") not in _TYPES:
+            if group in names:
+                note(f"{group}: a {types[group]} group is not translated")
+            continue
+        offsets = {
+            tp.partition: each
+            for tp, each in admin.list_group_offsets([group])[group].items()
+            if tp.topic == topic and each.offset >= 0 and not is_decision(group, each.metadata)
+        }
+        if offsets:
+            found[group] = offsets
+        elif group in names:
+            note(f"{group}: no committed offsets on {topic}")
+    return found
+
+
+def offset_range(session: Session, topic: str, numbers: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the first and the end offsets of partitions."""
+    from kafka.cli.topic_ranges import offsets_at
+
+    partitions = [TopicPartition(topic, number) for number in numbers]
+    with session.admin() as admin:
+        found = [offsets_at(admin, partitions, edge) for edge in ("earliest", "latest")]
+    for each in (*found[0].values(), *found[1].values()):
+        if isinstance(each, Exception):
+            raise each
+    first, last = ({tp.partition: offset for tp, offset in each.items()} for each in found)
+    return first, last
+
+
+def _tails(sides: Sides, number: int, offset: int, progress: int, start: int, end: int) -> tuple[Tail, Tail]:
+    """Read the copied records of the source from an offset on, and as many of the target, back from its end."""
+    source = read_tail(sides.session, TopicPartition(sides.source, number), offset, progress)
+    begin = end
+    target = Tail()
+    ahead = len(source)
+    reach = ahead + _SLACK
+    while len(target) < ahead and begin > start:
+        begin = max(start, end - reach)
+        target = read_tail(sides.to, TopicPartition(sides.target, number), begin, end)
+        reach *= 2
+    return source, target
+
+
+def read_tail(session: Session, tp: TopicPartition, begin: int, end: int) -> Tail:
+    """Read the committed records of a partition in a range of offsets."""
+    tail = Tail()
+    if begin >= end:
+        return tail
+    session.settings["isolation_level"] = "read_committed"
+    with closing(Snapshot(open_read(session, [tp], begin, end=end))) as reading:
+        for columns in reading.columns():
+            for row, offset in enumerate(columns.offsets):
+                tail.offsets.append(offset)
+                tail.hashes.append(hash((columns.key(row), columns.value(row), tuple(columns.headers(row)))))
+    return tail
+
+
+def _commit(
+    admin: "KafkaAdminClient",
+    target: str,
+    group: str,
+    offsets: Mapping[int, OffsetAndMetadata],
+    moved: Mapping[int, int | None],
+) -> list[dict[str, Any]]:
+    """Commit the new offsets of a group that are ahead of its present ones; return a row for each partition."""
+    from kafka.errors import GroupIdNotFoundError
+
+    try:
+        there = admin.list_group_offsets([group])[group]
+    except GroupIdNotFoundError:
+        there = {}
+    present = {tp.partition: each.offset for tp, each in there.items() if tp.topic == target}
+    ahead = {
+        TopicPartition(target, number): OffsetAndMetadata(offset, offsets[number].metadata, None)
+        for number, offset in moved.items()
+        if offset is not None and offset > present.get(number, -1)
+    }
+    result = admin.alter_group_offsets(group, ahead)
+    rows = []
+    for number, offset in sorted(moved.items()):
+        error = result.get(TopicPartition(target, number))
+        rows.append(
+            {
+                "group": group,
+                "topic": target,
+                "partition": number,
+                "source": offsets[number].offset,
+                "offset": offset if offset is None else max(offset, present.get(number, -1)),
+                "error": "RecordsDiffer" if offset is None else error.__name__ if error and error.errno else None,
+            }
+        )
+    return rows

@@ -1,0 +1,194 @@
+"""`kafka copy --groups`: groups continue on a copy without losing records."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.broker import EmbeddedBroker
+from kafka.cli.copied_groups import Tail, translated
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from unit.cli.cli_support import Cli
+
+pytestmark = pytest.mark.once
+MakeTopic = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[EmbeddedBroker]:
+    """Another cluster."""
+    with EmbeddedBroker(group_initial_rebalance_delay_ms=0) as embedded:
+        yield embedded
+
+
+def send(broker: EmbeddedBroker, topic: str, numbers: range, transactional: bool = True) -> None:
+    """Send numbers to three partitions; each transaction is followed by an aborted one, so offsets have gaps."""
+    own: Any = {"transactional_id": topic} if transactional else {}
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, **own) as producer:
+        if transactional:
+            producer.init_transactions()
+            producer.begin_transaction()
+        for number in numbers:
+            producer.send(topic, str(number).encode(), partition=number % 3)
+        if transactional:
+            producer.commit_transaction()
+            producer.begin_transaction()
+            for partition in range(3):
+                producer.send(topic, b"aborted", partition=partition)
+            producer.flush()
+            producer.abort_transaction()
+
+
+class Member:
+    """A member of a group that commits when it is told to."""
+
+    def __init__(self, broker: EmbeddedBroker, topic: str, group: str) -> None:
+        self.consumer = KafkaConsumer(
+            topic,
+            bootstrap_servers=broker.bootstrap_servers,
+            group_id=group,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            isolation_level="read_committed",
+        )
+
+    def read(self, count: int) -> list[int]:
+        """Return the next records, exactly this number."""
+        found: list[int] = []
+        while len(found) < count:
+            for records in self.consumer.poll(500, max_records=count - len(found)).values():
+                found += [int(record.value) for record in records]
+        return found
+
+    def commit(self) -> None:
+        self.consumer.commit()
+
+
+def test_a_running_group_moves_without_losing_records(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, elsewhere: EmbeddedBroker
+) -> None:
+    source, group = topic(3), "movers"
+    there = Cli(elsewhere.bootstrap_servers, "/no/such")
+    copy = ("copy", source, source, "--to-brokers", elsewhere.bootstrap_servers, "--groups")
+    send(broker, source, range(60))
+    there("topics", "create", source, "-p", "3")
+    for _ in range(2):
+        send(elsewhere, source, range(0))  # aborted records and markers in the target, so that its offsets differ
+    member = Member(broker, source, group)
+    done = member.read(20)
+    member.commit()
+    uncommitted = member.read(10)
+    assert {row["group"] for row in cli.json(*copy)["groups"]} == {group}
+    done += uncommitted
+    member.commit()  # while the group runs on, and the copy falls behind
+    send(broker, source, range(60, 90))
+    done += member.read(30)
+    member.commit()
+    uncommitted = member.read(7)
+    member.consumer.close()
+    rows = cli.json(*copy)["groups"]
+    assert [row["error"] for row in rows] == [None] * 3
+    moved = Member(elsewhere, source, group)
+    rest = moved.read(90 - len(done))
+    moved.consumer.close()
+    assert sorted(done + rest) == list(range(90))
+    assert set(uncommitted) <= set(rest)
+    assert any(row["source"] != row["offset"] for row in rows)
+
+
+def test_groups_are_not_moved_back_and_only_named_groups_move(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker
+) -> None:
+    source = topic(3)
+    target = f"{source}-copy"
+    send(broker, source, range(30), transactional=False)
+    for group in ("slow", "fast", "other"):
+        offsets = [f"{source}:{p}:{2 if group == 'slow' else 9}" for p in range(3)]
+        cli("groups", "set-offsets", f"{group}-{source}", *(f"-o{each}" for each in offsets))
+    rows = cli.json("copy", source, target, "--group", f"slow-{source}", "--group", f"fast-{source}")["groups"]
+    assert [row["group"] for row in rows] == [f"slow-{source}"] * 3 + [f"fast-{source}"] * 3
+    lags = {row["group"]: row["offset"] for row in rows}
+    assert cli("consume", target, "-p", "0", "--from", str(lags[f"slow-{source}"]), "-n", "1") == "6\n"
+    assert cli("consume", target, "-p", "0", "--from", str(lags[f"fast-{source}"]), "-n", "1") == "27\n"
+    cli("groups", "set-offsets", f"slow-{source}", "-o", f"{target}:0:11")
+    again = cli.json("copy", source, target, "--group", f"slow-{source}")["groups"]
+    assert [row["offset"] for row in again if row["partition"] == 0] == [11]
+    assert cli.json("groups", "lag", f"other-{source}")[0]["topic"] == source
+
+
+def test_groups_with_members_on_the_target_and_foreign_records_are_reported(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker
+) -> None:
+    source = topic(3)
+    target, group = f"{source}-copy", f"busy-{source}"
+    send(broker, source, range(9), transactional=False)
+    cli("groups", "set-offsets", group, "-o", f"{source}:0:1")
+    cli("copy", source, target)
+    member = Member(broker, target, group)
+    member.read(1)
+    result = cli.run("copy", source, target, "--groups")
+    member.consumer.close()
+    assert result.exit_code == 1
+    assert "must have no members on the target" in result.stderr
+    cli("produce", target, "-p", "0", stdin="foreign\n")
+    assert "others have written to it" in cli.fails("copy", source, target, "--groups")
+
+
+def test_a_copy_that_starts_later_gives_its_first_record_to_groups_that_are_further_back(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker
+) -> None:
+    source = topic(3)
+    send(broker, source, range(30), transactional=False)
+    cli("groups", "set-offsets", f"g-{source}", "-o", f"{source}:0:0", "-o", f"{source}:1:7")
+    rows = cli.json("copy", source, f"{source}-copy", "--from", "5", "--groups")["groups"]
+    assert rows[0]["offset"] <= 1
+    assert cli("consume", f"{source}-copy", "-p", "1", "--from", str(rows[1]["offset"]), "-n", "1") == "22\n"
+
+
+def tail(offsets: list[int], values: list[int]) -> Tail:
+    made = Tail()
+    made.offsets.extend(offsets)
+    made.hashes.extend(values)
+    return made
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 1)), max_size=30),
+    st.integers(0, 100),
+)
+def test_a_translated_offset_has_the_same_records_ahead(rows: list[tuple[int, int, int]], offset: int) -> None:
+    """Each row is a record, with the gaps before it on both sides."""
+    source, target, values = [], [], []
+    at = there = 0
+    for gap, other_gap, value in rows:
+        at += gap
+        there += other_gap
+        source.append(at)
+        target.append(there)
+        values.append(value)
+        at += 1
+        there += 1
+    found = translated(offset, tail(source, values), tail(target, values), 0, there)
+    assert found is not None
+    assert [t for t in target if t >= found] == [t for s, t in zip(source, target, strict=True) if s >= offset]
+
+
+def test_records_that_differ_are_not_translated() -> None:
+    assert translated(1, tail([0, 1, 2], [5, 6, 7]), tail([0, 3, 4], [5, 6, 8]), 0, 5) is None
+    assert translated(3, tail([0, 1, 2], [5, 6, 7]), tail([0, 3, 4], [5, 6, 8]), 0, 5) == 5
+    assert translated(0, tail([0, 1, 2], [5, 6, 7]), tail([], []), 4, 4) == 4
+
+
+def test_metadata_of_committed_offsets_is_kept(cli: Cli, topic: MakeTopic, broker: EmbeddedBroker) -> None:
+    from kafka import KafkaAdminClient
+
+    source = topic(3)
+    send(broker, source, range(6), transactional=False)
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.alter_group_offsets(f"m-{source}", {TopicPartition(source, 0): OffsetAndMetadata(1, "note", None)})
+        cli("copy", source, f"{source}-copy", "--groups")
+        there = admin.list_group_offsets([f"m-{source}"])[f"m-{source}"]
+    assert there[TopicPartition(f"{source}-copy", 0)].metadata == "note"
