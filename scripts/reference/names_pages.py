@@ -45,6 +45,8 @@ OWN_PAGE = 20
 """A class with more public members than this has a page of its own."""
 PART = 40
 """A class with more than one and a half times as many members has several pages, with at most this many on each."""
+MODULE_PART = 25
+"""A module with more names than this has several pages."""
 
 OLD = {
     *("BrokerConnection", "HashedPartitioner", "KafkaClient", "KafkaConnection", "KeyedProducer", "Murmur2Partitioner"),
@@ -107,7 +109,8 @@ def members(cls: type) -> list[str]:
 
 def _module_pages(name: str, title: str) -> dict[str, str]:
     module = importlib.import_module(name)
-    parts, rows = [f"# {title}\n\n`{name}`\n"], []
+    parts: list[str] = []
+    rows: list[str] = []
     found: dict[str, str] = {}
     for each in public_names(module):
         value = getattr(module, each)
@@ -117,10 +120,14 @@ def _module_pages(name: str, title: str) -> dict[str, str]:
             found |= own
         else:
             parts.append(f"\n## {each}\n{_directive(f'{name}.{each}', inspect.isclass(value))}")
+    for number, start in enumerate(range(MODULE_PART, len(parts), MODULE_PART), 2):
+        rows.append(f"- [More names]({name}-{number}.md)\n")
+        found[f"{name}-{number}.md"] = f"# {title}, part {number}\n" + "".join(parts[start : start + MODULE_PART])
+    lead = ""
     if rows:
         hidden = "".join(f"{file.removesuffix('.md')}\n" for file in found)
-        parts.insert(1, "\n" + "".join(rows) + f"\n```{{toctree}}\n:hidden:\n\n{hidden}```\n")
-    return {f"{name}.md": "".join(parts), **found}
+        lead = "\n" + "".join(rows) + f"\n```{{toctree}}\n:hidden:\n\n{hidden}```\n"
+    return {f"{name}.md": f"# {title}\n\n`{name}`\n{lead}" + "".join(parts[:MODULE_PART]), **found}
 
 
 def _class_pages(path: str, title: str, names: list[str]) -> dict[str, str]:

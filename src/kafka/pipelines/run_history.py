@@ -136,7 +136,14 @@ class Totals:
         for name, each in later.sources.items():
             sources.setdefault(name, SourceTotals()).include(each)
         out = None if self.out is None or later.out is None else self.out + later.out
-        return Totals(sources, out, self.late + later.late, self.batches + later.batches, self.busy + later.busy)
+        return Totals(
+            sources,
+            out=out,
+            late=self.late + later.late,
+            untimed=self.untimed + later.untimed,
+            batches=self.batches + later.batches,
+            busy=self.busy + later.busy,
+        )
 
     def add(self, batch: Event) -> None:
         """Add the counts of a micro-batch."""
