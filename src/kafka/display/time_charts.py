@@ -22,6 +22,7 @@ MarkKind = Literal["start", "stop", "killed", "failure"]
 LINES = 6
 """Maximum number of lines, so that they can be distinguished."""
 _SIZES = (("wide-chart", 560, 230), ("narrow-chart", 340, 210))
+_FULL_SIZES = (("wide-chart full", 1120, 250), ("narrow-chart", 340, 210))
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 34, 24
 _DOTS = 40
 """Maximum number of points of a line that are drawn as dots, too."""
@@ -40,6 +41,7 @@ _MOST_MARKS = 60
 CHART_STYLE = """
 .chart { width: 100%; height: auto; max-width: 46rem; }
 .narrow-chart { display: none; }
+.chart.full { max-width: none; }
 @media (max-width: 40rem) { .wide-chart { display: none; } .narrow-chart { display: block; } }
 .chart text { fill: var(--quiet); font-size: 11px; }
 .grid { stroke: var(--line); stroke-width: 1; }
@@ -102,6 +104,8 @@ class TimeChart:
         marks: starts and ends.
         note: a remark, shown next to the title.
         top: the minimum upper end of the axis.
+        is_full: whether the chart is as wide as the page, instead of standing next to others.
+        is_whole: whether the values are whole numbers, so that the axis has no fractions.
     """
 
     title: str
@@ -111,6 +115,8 @@ class TimeChart:
     marks: Sequence[Mark] = ()
     note: str = ""
     top: float = 0.0
+    is_full: bool = False
+    is_whole: bool = False
 
     def figure(self) -> Html:
         """Return the chart with its caption and legend."""
@@ -120,11 +126,11 @@ class TimeChart:
         caption = html("<figcaption>{}{}</figcaption>", self.title, _quiet(self.note))
         if not lines:
             return html('<figure>{}<p class="quiet">no values</p></figure>', caption)
-        pictures = joined(self._picture(lines, *size) for size in _SIZES)
+        pictures = joined(self._picture(lines, *size) for size in (_FULL_SIZES if self.is_full else _SIZES))
         return html('<figure>{}{}<ul class="keys">{}</ul></figure>', caption, pictures, self._legend(lines, left_out))
 
     def _picture(self, lines: Sequence[Line], name: str, width: int, height: int) -> Html:
-        ticks = nice_ticks(max(self.top, *(max(line.values) for line in lines)))
+        ticks = nice_ticks(max(self.top, *(max(line.values) for line in lines)), 1.0 if self.is_whole else 0.0)
         axis = TimeAxis(self.periods, _LEFT, width - _RIGHT)
         low, high = height - _BOTTOM, _TOP
 
@@ -183,11 +189,13 @@ class TimeChart:
         return joined(keys)
 
 
-def nice_ticks(highest: float) -> list[float]:
-    """Return evenly spaced round numbers from 0 to at least `highest`."""
+def nice_ticks(highest: float, least_step: float = 0.0) -> list[float]:
+    """Return evenly spaced round numbers from 0 to at least `highest`, at multiples of `least_step`."""
     highest = highest if highest > 0 else 1.0
     size = 10.0 ** math.floor(math.log10(highest / 4))
     step = next(size * each for each in (1, 2, 2.5, 5, 10) if size * each >= highest / 4 * 0.999999)
+    if least_step:
+        step = math.ceil(step / least_step - 1e-9) * least_step
     return [round(number * step, 12) for number in range(math.ceil(highest / step - 1e-9) + 1)]
 
 

@@ -1,44 +1,118 @@
-"""The pages for groups: all groups with their lag over time; one group with its partitions and members."""
+"""The pages for groups: all groups with their lag over time; one group with a row for each of its partitions.
 
-from typing import Any
+`group_members.py` describes the members, and `lag_times.py` determines the lag in time.
+"""
 
-from kafka.display.page_elements import Html, address, count, facts, html, joined, link, table
+import dataclasses
+from collections.abc import Mapping
+
+from kafka.display.page_elements import UNKNOWN, Html, address, count, facts, html, joined, link
+from kafka.display.time_charts import Points
 from kafka.errors import KafkaError, error_text
-from kafka.ui.charts import chart
+from kafka.structs import TopicPartition
+from kafka.ui.charts import chart, sparkline
+from kafka.ui.group_members import Member, describe_members
+from kafka.ui.lag_times import Behind, by_history, longest
 from kafka.ui.page_frame import live_address, live_page, trouble
 from kafka.ui.shared_state import Ui
-from kafka.ui.snapshot import GroupState
+from kafka.ui.snapshot import GroupState, Need
+from kafka.ui.states import group_state, level_of
+from kafka.ui.tables import Column, Columns, Hiding, Table
+from kafka.ui.view import current_view
 
-_COLUMNS = ("group", "type", "state", "topics", "lag")
-_PARTITIONS = ("topic", "partition", "committed", "lag")
-_MEMBERS = ("member", "client", "host", "partitions")
+_KINDS = {"classic": "classic", "consumer": "consumer (KIP-848)", "share": "share", "streams": "streams"}
+_DETAILS = ("topics", "lag", "behind", "state")
+"""Columns whose order depends on the details of all groups."""
+_HISTORY_NOTE = "How long ago the partition ended where the group is now, as far as this page has observed it"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Place:
+    """A partition of a group.
+
+    Arguments:
+        committed: the committed offset; None if the group has not committed one.
+        member: the member to which the partition is assigned.
+    """
+
+    tp: TopicPartition
+    committed: int | None
+    end: int | None
+    lag: int | None
+    behind: Behind
+    member: Member | None
 
 
 async def groups_page(ui: Ui) -> Html:
     """Return the page that lists all groups."""
     await ui.poller.snapshot()
-    return live_page(ui, "Groups", "/groups", groups_part(ui), live_address("groups"))
+    return live_page(ui, "Groups", "/groups", await groups_part(ui), live_address("groups"))
 
 
-def groups_part(ui: Ui) -> Html:
-    """Return the live part of the page that lists all groups."""
+async def groups_part(ui: Ui) -> Html:
+    """Return the live part of the page that lists all groups. It needs the details of the groups on the page only."""
     now = ui.poller.newest
     if now is None:
         return trouble(ui.poller.trouble)
-    rows = [
-        [
-            link(each.name or "(no name)", "/group", id=each.name),
-            each.kind,
-            each.state,
-            ", ".join(each.lag_by_topic()),
-            count(each.lag),
-        ]
-        for _, each in sorted(now.groups.items())
+    table, query = _table(ui), current_view().query
+    depends_on_details = query.get("sort", "").lstrip("-") in _DETAILS or "idle" in query
+    needed = now.groups if depends_on_details else [each.name for each in table.chosen(now.groups.values()).rows]
+    now = await ui.poller.detail(Need(groups=frozenset(needed))) or now
+    chosen = table.chosen(now.groups.values())
+    lags = {each.name: _lags(ui, each) for each in chosen.rows}
+    idle = sum(level_of(each) == "bad" for each in now.groups.values())
+    pairs = [
+        ("groups", count(len(now.groups))),
+        ("lag", count(sum(each.lag or 0 for each in now.groups.values()))),
+        ("without members, lagging", count(idle)),
     ]
-    lags = {each.name: _lags(ui, each) for each in now.groups.values()}
-    return joined(
-        [trouble(ui.poller.trouble), chart("Lag", lags, "offsets"), table(_COLUMNS, rows, ("lag",), "Groups")]
+    notes = joined(html('<p class="note">Unavailable: {}</p>', note) for note in now.notes)
+    title = "Lag of the groups below" if chosen.pages > 1 else "Lag"
+    return joined([trouble(ui.poller.trouble), facts(pairs), notes, table.html(chosen), _lag_chart(title, lags)])
+
+
+def _lag_chart(title: str, lags: Mapping[str, Points]) -> Html:
+    """Draw what had a lag; lines of zeros would hide each other."""
+    lagging = {name: points for name, points in lags.items() if any(lag for _, lag in points)}
+    if not lagging and any(len(points) > 1 for points in lags.values()):
+        return html('<figure><figcaption>{}</figcaption><p class="quiet">There was no lag.</p></figure>', title)
+    return chart(title, lagging, "records", is_whole=True)
+
+
+def _table(ui: Ui) -> Table[GroupState]:
+    history = ui.poller.history
+    columns: Columns[GroupState] = (
+        Column("group", lambda each: link(each.name or "(no name)", "/group", id=each.name), lambda each: each.name),
+        Column("state", group_state, lambda each: (each.state, -(each.lag or 0))),
+        Column("type", lambda each: each.kind, lambda each: each.kind),
+        Column("topics", _topics, lambda each: len(_topic_names(each))),
+        Column("lag", lambda each: count(each.lag), lambda each: each.lag, is_number=True, note="In records"),
+        Column(
+            "behind",
+            lambda each: longest(history, each).text(),
+            lambda each: longest(history, each).seconds,
+            is_number=True,
+            note=_HISTORY_NOTE,
+        ),
+        Column("last hour", lambda each: sparkline(f"lag of {each.name}", _lags(ui, each))),
     )
+    hiding: tuple[Hiding[GroupState], ...] = (
+        Hiding(
+            "idle", "groups without members and lag", lambda each: level_of(each) == "off" and each.is_detailed,
+            is_hidden=False,
+        ),
+    )  # fmt: skip
+    empty = "There are no groups yet. A group appears when a consumer with a group_id joins or commits."
+    return Table("Groups", columns, lambda each: f"{each.name} {each.state} {each.kind}", hiding, "group", empty=empty)
+
+
+def _topic_names(group: GroupState) -> list[str]:
+    return list(dict.fromkeys(tp.topic for tp in group.committed))
+
+
+def _topics(group: GroupState) -> str:
+    names = _topic_names(group)
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _lags(ui: Ui, group: GroupState) -> list[tuple[float, float]]:
@@ -55,67 +129,158 @@ async def group_page(ui: Ui, name: str) -> Html | None:
     now = await ui.poller.snapshot()
     if now is not None and name not in now.groups:
         return None
-    parts = []
-    if now is not None:
-        parts = [await _members(ui, now.groups[name])]
-        if ui.may_write and now.groups[name].kind != "share":
-            parts.append(_reset(ui, now.groups[name]))
-    return live_page(ui, name, "/groups", group_part(ui, name), live_address("group"), joined(parts))
+    live = await group_part(ui, name)  # also reads the details for the form below
+    now, still = ui.poller.newest, Html("")
+    if now is not None and ui.may_write and now.groups[name].kind != "share":
+        still = _reset(ui, now.groups[name])
+    return live_page(ui, name, "/groups", live, live_address("group"), still)
 
 
-def group_part(ui: Ui, name: str) -> Html:
+async def group_part(ui: Ui, name: str) -> Html:
     """Return the live part of a group's page."""
     now = ui.poller.newest
+    if now is not None and name in now.groups:
+        now = await ui.poller.detail(Need(groups=frozenset((name,))))
     if now is None or name not in now.groups:
         return trouble(ui.poller.trouble or f"group {name!r} no longer exists")
-    group = now.groups[name]
+    group, members, failed = now.groups[name], list[Member](), ""
+    try:
+        members = [] if ui.poller.trouble else await describe_members(ui, group)
+    except KafkaError as error:
+        failed = error_text(error)
+    places = await _places(ui, group, members)
+    slowest = max(
+        (each.behind for each in places if each.behind.seconds), key=lambda each: each.seconds or 0, default=None
+    )
     series = {topic: list(ui.poller.history.lags.get((name, topic), ())) for topic in group.lag_by_topic()}
-    rows = [
-        [link(tp.topic, "/topic", name=tp.topic), tp.partition, count(offset), count(group.lags[tp])]
-        for tp, offset in group.committed.items()
+    pairs = [
+        ("state", group_state(group)),
+        ("type", _KINDS.get(group.kind, group.kind)),
+        ("members", count(len(members)) if not failed else UNKNOWN),
+        ("lag", count(group.lag)),
+        ("behind", slowest.text() if slowest is not None else UNKNOWN if group.lag else "0 s"),
     ]
-    pairs = [("type", group.kind), ("state", group.state), ("lag", count(group.lag))]
+    idle = [each for each in members if not each.partitions]
     return joined(
         [
             trouble(ui.poller.trouble),
+            trouble(failed),
             facts(pairs),
-            chart("Lag by topic", series, "offsets"),
-            html("<h2>Partitions</h2>"),
-            table(_PARTITIONS, rows, _PARTITIONS[1:], "Partitions"),
+            _warning(group),
+            _place_table().html(places),
+            _sources(places),
+            html("<h2>Members without partitions</h2>{}", _idle_table().html(idle)) if idle else Html(""),
+            _lag_chart("Lag by topic", series),
         ]
     )
 
 
-async def _members(ui: Ui, group: GroupState) -> Html:
-    calls = {"share": ui.admin.describe_share_groups, "streams": ui.admin.describe_streams_groups}
-    try:
-        found = (await calls.get(group.kind, ui.admin.describe_groups)([group.name]))[group.name]
-    except KafkaError as error:
-        return trouble(error_text(error))
-    rows = [
-        [each["member_id"], each["client_id"], str(each["client_host"]).lstrip("/"), ", ".join(_assigned(each))]
-        for each in found.get("members") or ()
+def _warning(group: GroupState) -> Html:
+    if level_of(group) != "bad":
+        return Html("")
+    return html(
+        '<p class="trouble">This group has no members: nobody reads the {} waiting records.</p>', count(group.lag or 0)
+    )
+
+
+async def _places(ui: Ui, group: GroupState, members: list[Member]) -> list[_Place]:
+    """Return the partitions that the group has committed or that are assigned to a member."""
+    assigned = {tp: each for each in members for tp in each.partitions}
+    found: dict[TopicPartition, Behind] = {tp: by_history(ui.poller.history, group, tp) for tp in group.committed}
+    unknown = {
+        tp: group.committed[tp]
+        for tp, each in found.items()
+        if group.lags[tp] and (each.is_minimum or each.seconds is None)
+    }
+    if unknown and not ui.poller.trouble:
+        read = await ui.lag_times.seconds(unknown)
+        found |= {tp: Behind(seconds, by_timestamps=True) for tp, seconds in read.items()}
+    return [
+        _Place(
+            tp,
+            committed=group.committed.get(tp),
+            end=group.ends.get(tp),
+            lag=group.lags.get(tp),
+            behind=found.get(tp, Behind(None)),
+            member=assigned.get(tp),
+        )
+        for tp in sorted({*group.committed, *assigned})
     ]
-    return html("<h2>Members</h2>{}", table(_MEMBERS, rows, (), "Members"))
 
 
-def _assigned(member: dict[str, Any]) -> list[str]:
-    """Return the partitions that are assigned to a member, in a group of any protocol."""
-    assignment = member.get("member_assignment") or member.get("assignment") or {}
-    if not isinstance(assignment, dict):
-        return []
-    topics = assignment.get("assigned_partitions") or assignment.get("topic_partitions") or []
-    return [f"{each.get('topic') or each.get('topic_name')}:{part}" for each in topics for part in each["partitions"]]
+def _place_table() -> Table[_Place]:
+    columns: Columns[_Place] = (
+        Column("topic", lambda each: link(each.tp.topic, "/topic", name=each.tp.topic), lambda each: each.tp),
+        Column("partition", lambda each: each.tp.partition, lambda each: each.tp.partition, is_number=True),
+        Column("committed", _committed, lambda each: each.committed, is_number=True),
+        Column("end offset", lambda each: count(each.end), lambda each: each.end, is_number=True),
+        Column("lag", lambda each: count(each.lag), lambda each: each.lag, is_number=True, note="In records"),
+        Column("behind", _behind, lambda each: each.behind.seconds, is_number=True),
+        Column("member", _member, lambda each: _of(each, "name")),
+        Column("client", lambda each: _of(each, "client"), lambda each: _of(each, "client")),
+        Column("host", lambda each: _of(each, "host"), lambda each: _of(each, "host")),
+    )
+    hiding: tuple[Hiding[_Place], ...] = (
+        Hiding("current", "partitions without lag", lambda each: each.lag == 0, is_hidden=False),
+    )
+    empty = "The group has committed nothing, and no partitions are assigned."
+    return Table("Partitions", columns, _text, hiding, "topic", empty=empty)
+
+
+def _member(place: _Place) -> Html:
+    if place.member is None:
+        return html('<span class="quiet">none</span>')
+    return html('<span class="long">{}</span>', place.member.name)
+
+
+def _of(place: _Place, field: str) -> str:
+    return str(getattr(place.member, field)) if place.member is not None else ""
+
+
+def _text(place: _Place) -> str:
+    return f"{place.tp.topic} {place.tp.partition} {_of(place, 'name')} {_of(place, 'client')} {_of(place, 'host')}"
+
+
+def _committed(place: _Place) -> Html:
+    if place.committed is None:
+        return html('<span class="quiet">none</span>')
+    where: Mapping[str, object] = {"topic": place.tp.topic, "partition": place.tp.partition, "offset": place.committed}
+    return link(count(place.committed), "/message", **where) if place.lag else html("{}", count(place.committed))
+
+
+def _behind(place: _Place) -> str:
+    return f"{place.behind.text()}{' *' if place.behind.by_timestamps else ''}"
+
+
+def _sources(places: list[_Place]) -> Html:
+    """Say from what the lag in time was determined."""
+    known = [each.behind for each in places if each.behind.seconds]
+    notes = []
+    if any(not each.by_timestamps for each in known):
+        notes.append(f"Behind: {_HISTORY_NOTE[0].lower()}{_HISTORY_NOTE[1:]}.")
+    if any(each.by_timestamps for each in known):
+        notes.append("* The timestamp of the newest record minus that of the group's next record.")
+    return html('<p class="note">{}</p>', " ".join(notes)) if notes else Html("")
+
+
+def _idle_table() -> Table[Member]:
+    columns: Columns[Member] = (
+        Column("member", lambda each: each.name, lambda each: each.name),
+        Column("client", lambda each: each.client, lambda each: each.client),
+        Column("host", lambda each: each.host, lambda each: each.host),
+    )
+    return Table("Members without partitions", columns, lambda each: f"{each.name} {each.client}", prefix="members.")
 
 
 def _reset(ui: Ui, group: GroupState) -> Html:
     options = joined(html("<option>{}</option>", topic) for topic in sorted({tp.topic for tp in group.committed}))
     return html(
-        '<h2>Reset offsets</h2><p class="quiet">The group must have no members. The next page previews the offsets.</p>'
+        '<h2>Reset offsets</h2><p class="quiet">The group must have no members. The next page previews the offsets '
+        "before anything changes.</p>"
         '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
         '<label>Topic<select name="topic">{}</select></label>'
         '<label>To<input name="to" required placeholder="earliest, latest, 1234, 15m"></label>'
-        "<button>Show</button></form>",
+        "<button>Preview</button></form>",
         address("/reset-group", id=group.name),  # not a form field, because browsers change line endings there
         ui.forms.token,
         options,

@@ -6,14 +6,17 @@ To add a page, add it to `PAGES` here and to the routes in `web_server.py`.
 from typing import NamedTuple
 
 from kafka.display.page_elements import Html, html, joined
+from kafka.ui.health import health_of
 from kafka.ui.session_note import session_note
 from kafka.ui.shared_state import Ui
 from kafka.ui.templating import render
 from kafka.ui.view import THEMES, address_of, current_view
 
 PAGES = (
+    ("Cluster", (("Health", "/health"), ("Brokers", "/brokers"))),
     ("Data", (("Topics", "/"), ("Messages", "/messages"), ("Groups", "/groups"), ("Schemas", "/schemas"))),
-    ("Processing", (("Spark", "/spark"), ("Pipelines", "/pipelines"))),
+    ("Access", (("ACLs", "/acls"), ("Users", "/users"), ("Quotas", "/quotas"))),
+    ("Processing", (("Transactions", "/transactions"), ("Spark", "/spark"), ("Pipelines", "/pipelines"))),
 )
 """The menu: groups of pages with their paths."""
 _MARK = "[content]"
@@ -53,7 +56,7 @@ def frame(ui: Ui, title: str, current: str, refresh: bool = False) -> Frame:
         cluster_name=profile or cluster or "cluster unknown",
         peers=[(name, f"{view.up}../{name}{current or '/'}") for name in ui.peers],
         mode=session_note(ui),
-        health=Html(""),
+        health=health_of(newest, ui.poller.trouble).badge(),
     )
     start, end = whole.rsplit(_MARK, 1)
     return Frame(Html(start), Html(end))

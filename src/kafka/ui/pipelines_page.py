@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
-from kafka.display.page_elements import UNKNOWN, Html, count, html, joined, link, table
+from kafka.display.page_elements import UNKNOWN, Html, count, html, joined, link
 from kafka.errors import KafkaError, error_text
 from kafka.pipelines.report import description, summary
 from kafka.pipelines.report.charts import charts
@@ -13,15 +14,15 @@ from kafka.pipelines.report.dead_letter_list import dead_letter_list, replay_com
 from kafka.pipelines.report.declared_parts import declared_parts
 from kafka.pipelines.report.graph import graph
 from kafka.pipelines.report.tables import balance_table, balance_text, rate_text, rule_table, run_table, time_text
-from kafka.pipelines.run_history import History
+from kafka.pipelines.run_history import History, Totals
 from kafka.ui.page_frame import live_address, live_page, trouble
 from kafka.ui.pipeline_logs import KEPT, PipelineState
 from kafka.ui.shared_state import Ui
+from kafka.ui.states import state
+from kafka.ui.tables import Column, Columns, Table
 
-_COLUMNS = ("pipeline", "state", "last batch", "rows in", "out", "dead letters", "dropped", "lag", "rate", "balance")
 _RECENT = 10
 """Number of micro-batches from which the current rate is computed."""
-_WORDS = {"stopped": "stopped", "failed": "failed", "killed": "killed"}
 
 
 async def pipelines_page(ui: Ui) -> Html:
@@ -37,39 +38,61 @@ async def pipelines_part(ui: Ui) -> Html:
             "shown here.</p>"
         )
     found, failed = await ui.read_pipelines()
-    rows = [_row(name, each) for name, each in found.items()]
+    rows = [_Row(name, each.history) for name, each in found.items()]
     paths = ", ".join(map(str, ui.pipelines.paths))
-    none = html('<p class="quiet">No pipeline below {} has run yet.</p>', paths) if not found else Html("")
-    return joined([*map(trouble, failed), table(_COLUMNS, rows, _COLUMNS[3:9], "Pipelines"), none])
+    return joined([*map(trouble, failed), _table(f"No pipeline below {paths} has run yet.").html(rows)])
 
 
-def _row(name: str, state: PipelineState) -> list[object]:
-    found = state.history
-    totals = found.totals["stream"]
-    lags = [each.lag for each in totals.sources.values()]
-    lag = None if None in lags or not lags else sum(each for each in lags if each is not None)
-    return [
-        link(name, "/pipeline", name=name),
-        _state(found),
-        _last(found),
-        count(totals.rows),
-        count(totals.out) if totals.batches else UNKNOWN,
-        count(totals.dead),
-        count(totals.dropped),
-        count(lag),
-        rate_text(_rate(found)),
-        balance_text(totals.difference),
-    ]
+class _Row(NamedTuple):
+    """A pipeline."""
+
+    name: str
+    history: History
+
+    @property
+    def totals(self) -> Totals:
+        """The totals of all batches from streams."""
+        return self.history.totals["stream"]
+
+    @property
+    def lag(self) -> int | None:
+        """The lag of all sources; None if one is unknown."""
+        lags = [each.lag for each in self.totals.sources.values()]
+        return None if None in lags or not lags else sum(each for each in lags if each is not None)
+
+
+def _table(empty: str) -> Table[_Row]:
+    def number(title: str, value: Callable[[_Row], int | None]) -> Column[_Row]:
+        return Column(title, lambda each: count(value(each)), value, is_number=True)
+
+    columns: Columns[_Row] = (
+        Column("pipeline", lambda each: link(each.name, "/pipeline", name=each.name), lambda each: each.name),
+        Column("state", lambda each: _state(each.history), lambda each: _ending(each.history)),
+        Column("last batch", lambda each: _last(each.history)),
+        number("rows in", lambda each: each.totals.rows),
+        number("out", lambda each: each.totals.out if each.totals.batches else None),
+        number("dead letters", lambda each: each.totals.dead),
+        number("dropped", lambda each: each.totals.dropped),
+        number("lag", lambda each: each.lag),
+        Column("rate", lambda each: rate_text(_rate(each.history)), lambda each: _rate(each.history), is_number=True),
+        Column("balance", lambda each: balance_text(each.totals.difference)),
+    )
+    return Table(
+        "Pipelines", columns, lambda each: f"{each.name} {_ending(each.history)}", sort="pipeline", empty=empty
+    )
+
+
+def _ending(found: History) -> str:
+    return found.newest.ending if found.newest is not None else ""
 
 
 def _state(found: History) -> Html:
     newest = found.newest
     if newest is None:
-        return Html("not started")
+        return state("off", "not started")
     if newest.ending == "open":
-        return Html('running <span class="note">or killed</span>')
-    word = _WORDS[newest.ending]
-    return html('<span class="bad">{}</span>', word) if word != "stopped" else Html(word)
+        return html('{} <span class="note">or killed</span>', state("good", "running"))
+    return state("off" if newest.ending == "stopped" else "bad", newest.ending)
 
 
 def _last(found: History) -> Html:

@@ -1,7 +1,7 @@
 """Polls the cluster once for all viewers, while there are any. Each poll creates a `Snapshot`.
 
-If the user is not authorized to see a part of the cluster, the snapshot contains a note in place of that part, and is
-otherwise complete.
+A page asks for the details of the topics and groups that it shows with `ClusterPoller.detail`; `cluster_state.py` reads
+them.
 """
 
 import asyncio
@@ -10,18 +10,11 @@ import contextlib
 import dataclasses
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from kafka._addresses import format_address
-from kafka.admin import OffsetSpec
-from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, error_text
-from kafka.spark.exactly_once.decision import is_decision
+from kafka.errors import KafkaError, error_text
 from kafka.structs import TopicPartition
-from kafka.ui.snapshot import GroupState, PartitionState, Snapshot, TopicState, rate
-
-if TYPE_CHECKING:
-    from kafka.admin import AsyncKafkaAdminClient
+from kafka.ui.snapshot import Need, Snapshot, rate
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +23,8 @@ KEPT = 720
 _PATIENCE = 3
 """Number of intervals for which polling continues after a page request, because browsers without JavaScript reload."""
 _LONGEST_PAUSE_S = 60.0
+_CALM = 9
+"""Minimum ratio of the pause to the duration of a poll, so that a large cluster is not polled all the time."""
 _ALIVE_S = 15.0
 """Seconds without a new snapshot before a stream sends a keep-alive, which detects closed connections."""
 
@@ -40,6 +35,8 @@ class History:
 
     rates: dict[str, collections.deque[tuple[float, float]]] = dataclasses.field(default_factory=dict)
     lags: dict[tuple[str, str], collections.deque[tuple[float, float]]] = dataclasses.field(default_factory=dict)
+    ends: dict[TopicPartition, collections.deque[tuple[float, int]]] = dataclasses.field(default_factory=dict)
+    """The end offsets of the partitions that groups read."""
 
     def add(self, before: Snapshot | None, now: Snapshot) -> None:
         """Add a snapshot; drop topics and groups that no longer exist."""
@@ -51,23 +48,45 @@ class History:
             for topic, lag in group.lag_by_topic().items():
                 seen.add((group.name, topic))
                 self.lags.setdefault((group.name, topic), collections.deque(maxlen=KEPT)).append((now.time, lag))
+        ends = {tp: end for group in now.groups.values() for tp, end in group.ends.items()}
+        for tp, end in ends.items():
+            self.ends.setdefault(tp, collections.deque(maxlen=KEPT)).append((now.time, end))
+        unknown = {each.name for each in now.groups.values() if not each.is_detailed}
         self.rates = {topic: kept for topic, kept in self.rates.items() if topic in now.topics}
-        self.lags = {key: kept for key, kept in self.lags.items() if key in seen}
+        self.lags = {key: kept for key, kept in self.lags.items() if key in seen or key[0] in unknown}
+        self.ends = {tp: kept for tp, kept in self.ends.items() if tp in ends or (unknown and tp.topic in now.topics)}
+
+    def seconds_behind(self, tp: TopicPartition, committed: int) -> float | None:
+        """Return how long ago the partition ended at a committed offset; None if that was before the history.
+
+        The result is the lag in time: the group has not processed what was written since.
+        """
+        kept = list(self.ends.get(tp, ()))
+        reached = [when for when, end in kept if end <= committed]
+        return kept[-1][0] - reached[-1] if reached else None
 
 
 class ClusterPoller:
     """Takes a `Snapshot` at regular intervals while there are viewers.
 
     Arguments:
-        look: takes a snapshot; called with the time.
+        look: takes a snapshot; called with the time and the needed details.
+        complete: adds needed details to a snapshot.
         interval_s: time between two snapshots, in seconds.
         clock: returns the time in seconds since 1970.
     """
 
     def __init__(
-        self, look: Callable[[float], Awaitable[Snapshot]], interval_s: float, clock: Callable[[], float] = time.time
+        self,
+        look: Callable[[float, Need], Awaitable[Snapshot]],
+        complete: Callable[[Snapshot, Need], Awaitable[Snapshot]],
+        interval_s: float,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._look = look
+        self._complete = complete
+        self._needs: dict[Need, float] = {}
+        self._completing = asyncio.Lock()
         self._interval_s = interval_s
         self._clock = clock
         self._viewers = 0
@@ -93,6 +112,23 @@ class ClusterPoller:
         self._begin()
         if not fresh:
             await self._wait_for(seen)
+        return self.newest
+
+    async def detail(self, need: Need) -> Snapshot | None:
+        """Return the newest snapshot with the details that a page needs; the next polls read them, too.
+
+        If a detail cannot be read, return the snapshot without it; `trouble` says why.
+        """
+        self._needs[need] = asyncio.get_running_loop().time() + _PATIENCE * self._interval_s
+        async with self._completing:  # pages that open at the same time need similar details
+            if self.newest is None or need.missing_in(self.newest) == ([], []):
+                return self.newest
+            try:
+                found = await self._complete(self.newest, need)
+            except KafkaError as error:
+                self._fail(error_text(error), error)
+            else:
+                self.newest = self.newest.completed_from(found)
         return self.newest
 
     async def follow(self) -> AsyncGenerator[bool]:
@@ -139,15 +175,19 @@ class ClusterPoller:
 
     async def _run(self) -> None:
         pause_s = self._interval_s
+        clock = asyncio.get_running_loop().time
+        longest_s = max(_LONGEST_PAUSE_S, self._interval_s)
         while self._is_wanted():
+            began = clock()
             await self._observe()
-            pause_s = min(2 * pause_s, max(_LONGEST_PAUSE_S, self._interval_s)) if self.trouble else self._interval_s
+            calm_s = max(self._interval_s, _CALM * (clock() - began))
+            pause_s = min(2 * pause_s if self.trouble else calm_s, longest_s)
             await asyncio.sleep(pause_s)
 
     async def _observe(self) -> None:
         """Poll once. Every failure is shown to the viewers, and is logged once per cause."""
         try:
-            found = await self._look(self._clock())
+            found = await self._look(self._clock(), self._needed())
             self.history.add(self.newest, found)
         except KafkaError as error:
             self._fail(error_text(error), error)
@@ -159,143 +199,14 @@ class ClusterPoller:
         async with self._changed:
             self._changed.notify_all()
 
+    def _needed(self) -> Need:
+        """Return what recent requests of pages needed together."""
+        now = asyncio.get_running_loop().time()
+        self._needs = {need: until for need, until in self._needs.items() if until > now}
+        return Need().union(*self._needs)
+
     def _fail(self, text: str, error: Exception) -> None:
         self.trouble = text
         if type(error).__name__ not in self._logged:
             self._logged.add(type(error).__name__)
             log.warning("cannot read the state of the cluster: %s", text, exc_info=not isinstance(error, KafkaError))
-
-
-T = TypeVar("T")
-_SHARE = "share"
-
-
-class _Committed(NamedTuple):
-    offset: int
-    is_place: bool
-    """False if the number is a batch number, which Spark's sink commits in place of an offset and which has no lag."""
-
-
-async def look(admin: "AsyncKafkaAdminClient", time: float) -> Snapshot:
-    """Take a snapshot of the cluster. Raises `KafkaError` if the cluster cannot be reached or described."""
-    notes: list[str] = []
-    cluster = await admin.describe_cluster()
-    described = [each for each in await admin.describe_topics() if not each["error_code"]]
-    groups = await _allowed(admin.list_groups(raise_errors=False), [], "groups", notes)
-    committed = await _committed(admin, groups, notes)
-    wanted = [TopicPartition(each["name"], part["partition"]) for each in described for part in each["partitions"]]
-    first, ends = await _offsets(admin, wanted, OffsetSpec.EARLIEST), await _offsets(admin, wanted, OffsetSpec.LATEST)
-    sizes = await _sizes(admin, notes)
-    topics = {each["name"]: _topic(each, first, ends, sizes) for each in described}
-    return Snapshot(
-        time=time,
-        cluster=str(cluster["cluster_id"] or ""),
-        controller=cluster["controller_id"],
-        brokers={each["node_id"]: format_address(each["host"], each["port"]) for each in cluster["brokers"]},
-        topics=dict(sorted(topics.items(), key=lambda each: (each[1].internal, each[0]))),
-        groups={each["group_id"]: _group(each, committed, ends) for each in groups},
-        notes=tuple(notes),
-    )
-
-
-async def _allowed(asked: Awaitable[T], instead: T, what: str, notes: list[str]) -> T:
-    """Return the result of a request, or add a note and return a default if the cluster rejects it."""
-    try:
-        return await asked
-    except (KafkaConnectionError, KafkaTimeoutError):
-        raise
-    except KafkaError as error:
-        notes.append(f"{what}: {error_text(error)}")
-        return instead
-
-
-async def _offsets(
-    admin: "AsyncKafkaAdminClient", wanted: Sequence[TopicPartition], spec: OffsetSpec
-) -> dict[TopicPartition, int]:
-    """Return the offsets of the partitions that have no error."""
-    if not wanted:
-        return {}
-    found: Mapping[TopicPartition, Any] = await admin.list_partition_offsets(
-        dict.fromkeys(wanted, spec), raise_errors=False
-    )
-    return {tp: each.offset for tp, each in found.items() if not isinstance(each, KafkaError)}
-
-
-async def _committed(
-    admin: "AsyncKafkaAdminClient", groups: Sequence[Mapping[str, Any]], notes: list[str]
-) -> dict[str, dict[TopicPartition, _Committed]]:
-    """Return the committed offsets of each group."""
-    shares = [each["group_id"] for each in groups if _kind(each) == _SHARE]
-    others = [each["group_id"] for each in groups if _kind(each) != _SHARE]
-    found: dict[str, Any] = {}
-    if others:
-        found |= await _allowed(admin.list_group_offsets(others, raise_errors=False), {}, "offsets of groups", notes)
-    if shares:
-        asked = admin.list_share_group_offsets(shares, raise_errors=False)
-        found |= await _allowed(asked, {}, "offsets of share groups", notes)
-    kept: dict[str, dict[TopicPartition, _Committed]] = {}
-    for group, offsets in found.items():
-        if isinstance(offsets, KafkaError):
-            notes.append(f"group {group}: {type(offsets).__name__}: {offsets}")
-            continue
-        at = {tp: _offset(group, each) for tp, each in offsets.items()}
-        kept[group] = {tp: each for tp, each in at.items() if each.offset >= 0}
-    return kept
-
-
-def _offset(group: str, committed: Any) -> _Committed:
-    if isinstance(committed, KafkaError):
-        return _Committed(-1, False)
-    if hasattr(committed, "start_offset"):
-        return _Committed(int(committed.start_offset), True)
-    return _Committed(int(committed.offset), not is_decision(group, committed.metadata))
-
-
-async def _sizes(admin: "AsyncKafkaAdminClient", notes: list[str]) -> dict[tuple[int, str, int], int]:
-    """Return the size of each replica in bytes, by broker, topic and partition."""
-    brokers: Any = await _allowed(admin.describe_log_dirs(raise_errors=False), [], "sizes", notes)
-    return {
-        (broker["broker"], topic["name"], part["partition_index"]): part["partition_size"]
-        for broker in brokers
-        for folder in broker.get("log_dirs", ())
-        for topic in folder["topics"]
-        for part in topic["partitions"]
-        if not part["is_future_key"]
-    }
-
-
-def _topic(
-    described: Mapping[str, Any],
-    first: Mapping[TopicPartition, int],
-    ends: Mapping[TopicPartition, int],
-    sizes: Mapping[tuple[int, str, int], int],
-) -> TopicState:
-    name = described["name"]
-    partitions = [
-        PartitionState(
-            number=each["partition"],
-            leader=each["leader"],
-            replicas=tuple(each["replicas"]),
-            isr=tuple(each["isr"]),
-            first=first.get(TopicPartition(name, each["partition"])),
-            end=ends.get(TopicPartition(name, each["partition"])),
-            size=sizes.get((each["leader"], name, each["partition"])),
-        )
-        for each in described["partitions"]
-    ]
-    return TopicState(name, described["is_internal"], tuple(sorted(partitions, key=lambda each: each.number)))
-
-
-def _kind(listed: Mapping[str, Any]) -> str:
-    return str(listed.get("group_type") or "classic").lower()
-
-
-def _group(
-    listed: Mapping[str, Any],
-    committed: Mapping[str, Mapping[TopicPartition, _Committed]],
-    ends: Mapping[TopicPartition, int],
-) -> GroupState:
-    found = dict(sorted(committed.get(listed["group_id"], {}).items()))
-    offsets = {tp: each.offset for tp, each in found.items()}
-    lags = {tp: max(0, ends[tp] - each.offset) if tp in ends and each.is_place else None for tp, each in found.items()}
-    return GroupState(listed["group_id"], _kind(listed), str(listed.get("group_state") or ""), offsets, lags)

@@ -1,20 +1,20 @@
 """The pages for schemas: the registry's subjects; one schema with its versions, settings and differences."""
 
+import dataclasses
 import difflib
 from collections.abc import Mapping
-from typing import Any
+from typing import NamedTuple
 
-from kafka.display.page_elements import Html, facts, html, joined, link, sent_back, table
+from kafka.display.page_elements import Html, facts, html, joined, link, table
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schema_objects import RegisteredSchema, readable
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.page_registry import PageRegistry
 from kafka.ui.shared_state import Ui
+from kafka.ui.tables import Column, Columns, Table
 
-_COLUMNS = ("subject", "type", "versions", "newest", "id")
 _REFERENCES = ("name", "subject", "version")
-_ON_A_PAGE = 100
 _LARGEST = 1 << 20
 """Maximum number of characters of a schema that are shown."""
 _NO_REGISTRY = (
@@ -22,40 +22,45 @@ _NO_REGISTRY = (
 )
 
 
-async def schemas_page(ui: Ui, given: Mapping[str, str]) -> Html:
-    """Return the page that lists the first hundred subjects with a prefix."""
-    prefix = given.get("begins", "").strip()
-    after = given.get("after", "")
+class _Subject(NamedTuple):
+    """A subject with its newest version; None if it was deleted in the meantime or is not on the page."""
+
+    name: str
+    newest: RegisteredSchema | None = None
+    versions: int = 0
+
+
+async def schemas_page(ui: Ui) -> Html:
+    """Return the page that lists the subjects. The registry is asked for the versions of those on the page only."""
     if ui.registry is None:
         return page(ui, "Schemas", "/schemas", trouble(_NO_REGISTRY))
-    found = await ui.registry.ask(_subjects, ui.registry, prefix, after)
-    names, more = found[:_ON_A_PAGE], len(found) > _ON_A_PAGE
-    rows = await ui.registry.ask(lambda registry: [_summary(registry, name) for name in names], ui.registry)
-    form = html(
-        '<form method="get" action="schemas" role="search">'
-        '<label>Subject prefix<input name="begins" value="{}"></label><button>Show</button></form>',
-        sent_back(prefix),
+    names = await ui.registry.ask(ui.registry.client.get_subjects)
+    table = _table()
+    chosen = table.chosen(map(_Subject, sorted(names)))
+    rows = await ui.registry.ask(lambda registry: [_summary(registry, each.name) for each in chosen.rows], ui.registry)
+    return page(ui, "Schemas", "/schemas", table.html(dataclasses.replace(chosen, rows=rows)))
+
+
+def _table() -> Table[_Subject]:
+    columns: Columns[_Subject] = (
+        Column("subject", lambda each: link(each.name, "/schema", subject=each.name), lambda each: each.name),
+        Column("type", lambda each: each.newest.schema.schema_type if each.newest else "deleted"),
+        Column("versions", lambda each: each.versions or "", is_number=True),
+        Column("newest", lambda each: each.newest.version if each.newest else "", is_number=True),
+        Column("id", lambda each: each.newest.schema_id if each.newest else "", is_number=True),
     )
-    onward = link("next subjects", "/schemas", begins=prefix, after=names[-1]) if more else Html("")
-    return page(ui, "Schemas", "/schemas", joined([form, table(_COLUMNS, rows, _COLUMNS[2:], "Subjects"), onward]))
+    empty = "The schema registry has no subjects yet."
+    return Table("Subjects", columns, lambda each: each.name, sort="subject", empty=empty)
 
 
-def _subjects(registry: PageRegistry, prefix: str, after: str) -> list[str]:
-    """Return the sorted names of the subjects that follow a given name."""
-    names = registry.client.get_subjects()
-    return sorted(name for name in names if name.startswith(prefix) and name > after)[: _ON_A_PAGE + 1]
-
-
-def _summary(registry: PageRegistry, subject: str) -> list[Any]:
+def _summary(registry: PageRegistry, subject: str) -> _Subject:
     try:
         versions = registry.client.get_versions(subject)
-        newest = registry.client.get_latest_version(subject)
+        return _Subject(subject, registry.client.get_latest_version(subject), len(versions))
     except SchemaRegistryError as error:
-        if error.is_missing:  # the subject has been deleted in the meantime
-            return [subject, "deleted", "", "", ""]
+        if error.is_missing:
+            return _Subject(subject)
         raise
-    shown = link(subject, "/schema", subject=subject)
-    return [shown, newest.schema.schema_type, len(versions), newest.version, newest.schema_id]
 
 
 async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:

@@ -11,11 +11,13 @@ from kafka.admin import AsyncKafkaAdminClient
 from kafka.ui.access.audit_log import AuditLog
 from kafka.ui.access.settings import Access, AccessSettings
 from kafka.ui.access.user import current_user
+from kafka.ui.cluster_state import complete, look
 from kafka.ui.guard import Forms
+from kafka.ui.lag_times import LagTimes
 from kafka.ui.page_registry import PageRegistry
 from kafka.ui.pipeline_dead_letters import DeadLetterReader
 from kafka.ui.pipeline_logs import PipelineLogs, PipelineState
-from kafka.ui.poller import ClusterPoller, look
+from kafka.ui.poller import ClusterPoller
 from kafka.ui.search import Searches
 from kafka.ui.spark_log import Batch, SparkLog
 from kafka.ui.tail_reader import Tails
@@ -95,13 +97,18 @@ class Ui:
         self.settings = settings
         self.peers = peers
         self.admin = admin
-        self.poller = ClusterPoller(lambda time: look(admin, time), settings.interval_s)
+        self.poller = ClusterPoller(
+            lambda time, need: look(admin, time, need),
+            lambda now, need: complete(admin, now, need),
+            settings.interval_s,
+        )
         self.searches = Searches(settings.consumer, settings.searches, settings.search_s, settings.search_records)
         self.tails = Tails(settings.consumer, settings.tails, settings.tail_s)
         self.spark = SparkLog(settings.spark) if settings.spark is not None else None
         self.registry = PageRegistry(settings.registry) if settings.registry is not None else None
         self.pipelines = PipelineLogs(settings.pipelines) if settings.pipelines else None
         self.dead_letters = DeadLetterReader(self.searches)
+        self.lag_times = LagTimes(admin, settings.consumer)
         self.entrance = entrance or Entrance(settings.access)
         self.forms = self.entrance.forms
         self._reading = asyncio.Lock()

@@ -1,7 +1,12 @@
-"""The state of the cluster at one time, and rates between two of these states. Pure."""
+"""The state of the cluster at one time, and rates between two of these states. Pure.
+
+A snapshot lists all topics and groups. Offsets and sizes are details, which are present for those topics and groups
+that a page needs; see `Need`.
+"""
 
 import dataclasses
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from kafka.structs import TopicPartition
 
@@ -20,9 +25,19 @@ class PartitionState:
     leader: int
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
-    first: int | None
-    end: int | None
-    size: int | None
+    first: int | None = None
+    end: int | None = None
+    size: int | None = None
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether the partition has no leader."""
+        return self.leader < 0
+
+    @property
+    def is_under_replicated(self) -> bool:
+        """Whether a replica is not in sync."""
+        return len(self.isr) < len(self.replicas)
 
     @property
     def offsets(self) -> int | None:
@@ -32,11 +47,21 @@ class PartitionState:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TopicState:
-    """The state of a topic."""
+    """The state of a topic.
+
+    Arguments:
+        is_detailed: whether offsets and sizes were read; otherwise they are unknown.
+    """
 
     name: str
     internal: bool
     partitions: tuple[PartitionState, ...]
+    is_detailed: bool = True
+
+    @property
+    def replicas(self) -> int:
+        """The replication factor; during a reassignment, that of the partition with the most replicas."""
+        return max((len(each.replicas) for each in self.partitions), default=0)
 
     @property
     def offsets(self) -> int | None:
@@ -56,7 +81,7 @@ class TopicState:
     @property
     def short_of_replicas(self) -> int:
         """The number of partitions that are under-replicated or have no leader."""
-        return sum(each.leader < 0 or len(each.isr) < len(each.replicas) for each in self.partitions)
+        return sum(each.is_offline or each.is_under_replicated for each in self.partitions)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -67,13 +92,17 @@ class GroupState:
         kind: "classic", "consumer", "share" or "streams".
         committed: the group's committed offsets or, for a share group, its start offsets.
         lags: the group's lag by partition; None if the lag is unknown, or if the committed number is not an offset.
+        ends: the end offsets of the partitions, where they are known.
+        is_detailed: whether offsets were read.
     """
 
     name: str
     kind: str
     state: str
-    committed: Mapping[TopicPartition, int]
-    lags: Mapping[TopicPartition, int | None]
+    committed: Mapping[TopicPartition, int] = dataclasses.field(default_factory=dict)
+    lags: Mapping[TopicPartition, int | None] = dataclasses.field(default_factory=dict)
+    ends: Mapping[TopicPartition, int] = dataclasses.field(default_factory=dict)
+    is_detailed: bool = True
 
     @property
     def lag(self) -> int | None:
@@ -90,23 +119,68 @@ class GroupState:
         return found
 
 
+class BrokerState(NamedTuple):
+    """A broker that is part of the cluster.
+
+    Arguments:
+        address: "host:port".
+        rack: the rack; "" if it has none.
+    """
+
+    node: int
+    address: str
+    rack: str = ""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Snapshot:
     """The state of the cluster at a point in time.
 
     Arguments:
         time: seconds since 1970.
-        brokers: ids to "host:port".
+        brokers: the live brokers by id.
         notes: explanations of why parts are missing, for display.
     """
 
     time: float
     cluster: str
     controller: int
-    brokers: Mapping[int, str]
-    topics: Mapping[str, TopicState]
-    groups: Mapping[str, GroupState]
+    brokers: Mapping[int, BrokerState]
+    topics: dict[str, TopicState]
+    groups: dict[str, GroupState]
     notes: tuple[str, ...] = ()
+
+    def completed_from(self, other: "Snapshot") -> "Snapshot":
+        """Return this snapshot with the details that only another one has."""
+        topics = {name: each for name, each in other.topics.items()
+                  if each.is_detailed and name in self.topics and not self.topics[name].is_detailed}  # fmt: skip
+        groups = {name: each for name, each in other.groups.items()
+                  if each.is_detailed and name in self.groups and not self.groups[name].is_detailed}  # fmt: skip
+        notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
+        return dataclasses.replace(self, topics=self.topics | topics, groups=self.groups | groups, notes=notes)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Need:
+    """The names of the topics and groups whose details a page needs."""
+
+    topics: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+    def __or__(self, other: "Need") -> "Need":
+        return Need(self.topics | other.topics, self.groups | other.groups)
+
+    def union(self, *others: "Need") -> "Need":
+        """Return what this and other needs name together."""
+        return Need(
+            self.topics.union(*(each.topics for each in others)), self.groups.union(*(each.groups for each in others))
+        )
+
+    def missing_in(self, now: Snapshot) -> tuple[list[str], list[str]]:
+        """Return the topics and groups of a snapshot that are needed and have no details yet."""
+        topics = [name for name in self.topics if name in now.topics and not now.topics[name].is_detailed]
+        groups = [name for name in self.groups if name in now.groups and not now.groups[name].is_detailed]
+        return topics, groups
 
 
 def rate(before: Snapshot | None, now: Snapshot, topic: str) -> float | None:

@@ -1,11 +1,40 @@
 """The page for Spark's streaming queries: lag, rates and durations over time."""
 
-from kafka.display.page_elements import UNKNOWN, Html, count, html, joined, rate, table, time
+from collections.abc import Sequence
+
+from kafka.display.page_elements import Html, count, html, joined, rate, time
 from kafka.ui.charts import chart
 from kafka.ui.page_frame import live_address, live_page, trouble
 from kafka.ui.shared_state import Ui
+from kafka.ui.spark_log import Batch
+from kafka.ui.tables import Column, Columns, Table
 
-_COLUMNS = ("query", "last batch", "at", "rows", "in", "processed", "batch took", "lag", "lost")
+_Query = tuple[str, Sequence[Batch]]
+"""The name of a query, and its batches."""
+_COLUMNS: Columns[_Query] = (
+    Column("query", lambda each: each[0], lambda each: each[0]),
+    Column("last batch", lambda each: count(each[1][-1].number), lambda each: each[1][-1].number, is_number=True),
+    Column("at", lambda each: time(round(each[1][-1].time * 1000)), lambda each: each[1][-1].time, is_number=True),
+    Column("rows", lambda each: count(each[1][-1].rows), lambda each: each[1][-1].rows, is_number=True),
+    Column(
+        "in",
+        lambda each: rate(each[1][-1].input_rate, " rows/s"),
+        lambda each: each[1][-1].input_rate,
+        is_number=True,
+        note="Rows that arrived per second",
+    ),
+    Column("processed", lambda each: rate(each[1][-1].rate, " rows/s"), lambda each: each[1][-1].rate, is_number=True),
+    Column("batch took", lambda each: f"{each[1][-1].seconds:.2f} s", lambda each: each[1][-1].seconds, is_number=True),
+    Column("lag", lambda each: count(each[1][-1].lag), lambda each: each[1][-1].lag, is_number=True),
+    Column(
+        "lost",
+        lambda each: count(each[1][-1].lost or None),
+        lambda each: each[1][-1].lost,
+        is_number=True,
+        note="Records that were deleted before they were read",
+    ),
+)
+_TABLE = Table("Queries", _COLUMNS, lambda each: each[0], sort="query", empty="The file contains no query yet.")
 
 
 async def spark_page(ui: Ui) -> Html:
@@ -25,20 +54,6 @@ async def spark_part(ui: Ui) -> Html:
         queries = dict(sorted((await ui.read_spark()).items()))
     except OSError as error:
         failed = str(error)
-    rows = [
-        [
-            name,
-            count(batches[-1].number),
-            time(round(batches[-1].time * 1000)),
-            count(batches[-1].rows),
-            rate(batches[-1].input_rate, " rows/s"),
-            rate(batches[-1].rate, " rows/s"),
-            f"{batches[-1].seconds:.2f} s",
-            count(batches[-1].lag),
-            count(batches[-1].lost) if batches[-1].lost else UNKNOWN,
-        ]
-        for name, batches in queries.items()
-    ]
     unread = (
         f"{ui.spark.unread} lines of {ui.spark.path.name} are not reports of kafka.spark.watch"
         if ui.spark.unread
@@ -55,8 +70,8 @@ async def spark_part(ui: Ui) -> Html:
         [
             trouble(failed),
             trouble(unread),
-            table(_COLUMNS, rows, _COLUMNS[1:], "Queries"),
-            chart("Lag", lags, "offsets"),
+            _TABLE.html(queries.items()),
+            chart("Lag", lags, "records", is_whole=True),
             chart("Rate", rates, "rows/s"),
             chart("Duration of micro-batches", took, "seconds"),
         ]

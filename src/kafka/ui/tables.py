@@ -49,6 +49,9 @@ class Column(Generic[T]):
         return self.title.replace(" ", "-")
 
 
+Columns = tuple[Column[T], ...]
+
+
 @dataclasses.dataclass(frozen=True)
 class Hiding(Generic[T]):
     """Entries that can be hidden and shown, with ``name=hide`` and ``name=show`` in the URL.
@@ -166,7 +169,11 @@ class Table(Generic[T]):
             chosen=chosen,
             cells=[[column.cell(row) for column in self.columns] for row in chosen.rows],
             heads=[self._head(column, chosen, given) for column in self.columns],
-            toggles=[self._toggle(each, chosen, given) for each in self.hiding if chosen.hidden[each.name]],
+            toggles=[
+                self._toggle(each, chosen, given)
+                for each in self.hiding
+                if chosen.hidden[each.name] and (is_long or each.is_hidden)
+            ],
             searches=self.text is not None and is_long,
             kept=self._kept(given),
             onward=self._onward(chosen, given),
@@ -204,7 +211,7 @@ class Table(Generic[T]):
         is_sorted = bool(chosen.sort) and column.name == chosen.sort
         descending = not chosen.descending if is_sorted else column.is_number
         return {
-            "title": column.title,
+            "title": column.title[0].upper() + column.title[1:],
             "note": column.note,
             "is_number": column.is_number,
             "order": ("descending" if chosen.descending else "ascending") if is_sorted else "",

@@ -1,53 +1,63 @@
 """The topic pages: all topics with sizes and rates; one topic with its partitions, settings and rate over time."""
 
-from kafka.admin import ConfigResource
-from kafka.display.page_elements import Html, count, facts, html, joined, link, rate, size, table
+from typing import Any
+
+from kafka.display.page_elements import Html, count, facts, html, joined, link, rate, size
 from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart, sparkline
+from kafka.ui.config_table import config_table, read_configs
 from kafka.ui.page_frame import live_address, live_page, trouble
 from kafka.ui.shared_state import Ui
-from kafka.ui.snapshot import Snapshot, TopicState
-from kafka.ui.tables import Column, Hiding, Table
+from kafka.ui.snapshot import GroupState, Need, PartitionState, Snapshot, TopicState
+from kafka.ui.states import group_state, state
+from kafka.ui.tables import Column, Columns, Hiding, Table
+from kafka.ui.view import current_view
 
 TITLE = "Topics"
-_PARTITIONS = ("partition", "leader", "replicas", "in sync", "first offset", "next offset", "offsets", "size")
+_DETAILS = ("offsets", "size", "rate")
+"""Columns whose order depends on the details of all topics."""
 
 
 async def topics_page(ui: Ui) -> Html:
     """Return the page that lists all topics."""
     await ui.poller.snapshot()
     still = _creation(ui) if ui.may_write else Html("")
-    return live_page(ui, TITLE, "/", topics_part(ui), live_address("topics"), still)
+    return live_page(ui, TITLE, "/", await topics_part(ui), live_address("topics"), still)
 
 
-def topics_part(ui: Ui) -> Html:
-    """Return the live part of the page that lists all topics."""
+async def topics_part(ui: Ui) -> Html:
+    """Return the live part of the page that lists all topics. It needs the details of the topics on the page only."""
     now = ui.poller.newest
     if now is None:
         return trouble(ui.poller.trouble)
-    return joined([_standing(ui, now), _table(ui).html(now.topics.values())])
+    table, query = _table(ui), current_view().query
+    depends_on_details = query.get("sort", "").lstrip("-") in _DETAILS or "empty" in query
+    needed = now.topics if depends_on_details else [each.name for each in table.chosen(now.topics.values()).rows]
+    now = await ui.poller.detail(Need(topics=frozenset(needed))) or now
+    return joined([_standing(ui, now), table.html(now.topics.values())])
 
 
 def _table(ui: Ui) -> Table[TopicState]:
     """Return the table of all topics."""
-    columns = (
-        Column[TopicState]("topic", lambda each: _name(each), lambda each: each.name),
+    columns: Columns[TopicState] = (
+        Column("topic", _name, lambda each: each.name),
         Column("partitions", lambda each: len(each.partitions), lambda each: len(each.partitions), is_number=True),
-        Column("offsets", lambda each: count(each.offsets), lambda each: each.offsets, is_number=True),
-        Column("size", lambda each: size(each.size), lambda each: each.size, is_number=True),
+        Column("replicas", _replicas, lambda each: each.replicas, is_number=True, note="Replicas per partition"),
         Column(
-            "rate",
-            lambda each: rate(_newest_rate(ui, each.name), " records/s"),
-            lambda each: _newest_rate(ui, each.name),
+            "offsets",
+            lambda each: count(each.offsets),
+            lambda each: each.offsets,
             is_number=True,
+            note="Next offset minus first offset. With compaction or transactions, there are fewer records.",
         ),
         Column(
-            "last hour",
-            lambda each: sparkline(f"rate of {each.name}", list(ui.poller.history.rates.get(each.name, ()))),
+            "size", lambda each: size(each.size), lambda each: each.size, is_number=True, note="Logs of the leaders"
         ),
+        Column("rate", lambda each: rate(_rate(ui, each), " records/s"), lambda each: _rate(ui, each), is_number=True),
+        Column("last hour", lambda each: sparkline(f"rate of {each.name}", ui.poller.history.rates.get(each.name, ()))),
     )
-    hiding = (
-        Hiding[TopicState]("internal", "internal topics", lambda each: each.internal),
+    hiding: tuple[Hiding[TopicState], ...] = (
+        Hiding("internal", "internal topics", lambda each: each.internal),
         Hiding("empty", "empty topics", lambda each: each.offsets == 0, is_hidden=False),
     )
     return Table("Topics", columns, lambda each: each.name, hiding, sort="topic", empty="There are no topics yet.")
@@ -55,25 +65,29 @@ def _table(ui: Ui) -> Table[TopicState]:
 
 def _name(topic: TopicState) -> Html:
     name = link(topic.name, "/topic", name=topic.name)
-    return html('{} <span class="quiet">internal</span>', name) if topic.internal else name
+    return html('{} <span class="note">internal</span>', name) if topic.internal else name
+
+
+def _replicas(topic: TopicState) -> Html:
+    short = topic.short_of_replicas
+    if not short:
+        return html("{}", topic.replicas)
+    return html("{} {}", state("bad", f"{short} short"), topic.replicas)
+
+
+def _rate(ui: Ui, topic: TopicState) -> float | None:
+    rates = ui.poller.history.rates.get(topic.name)
+    return rates[-1][1] if rates else None
 
 
 def _standing(ui: Ui, now: Snapshot) -> Html:
-    short = sum(each.short_of_replicas for each in now.topics.values())
     pairs = [
-        ("cluster", now.cluster),
-        ("brokers", ", ".join(f"{node}: {where}" for node, where in sorted(now.brokers.items()))),
-        ("controller", now.controller),
-        ("topics", len(now.topics)),
-        ("under-replicated partitions", short),
+        ("topics", count(len(now.topics))),
+        ("partitions", count(sum(len(each.partitions) for each in now.topics.values()))),
+        ("brokers", link(len(now.brokers), "/brokers")),
     ]
     notes = joined(html('<p class="note">Unavailable: {}</p>', note) for note in now.notes)
     return joined([trouble(ui.poller.trouble), facts(pairs), notes])
-
-
-def _newest_rate(ui: Ui, topic: str) -> float | None:
-    rates = ui.poller.history.rates.get(topic)
-    return rates[-1][1] if rates else None
 
 
 async def topic_page(ui: Ui, name: str) -> Html | None:
@@ -82,76 +96,94 @@ async def topic_page(ui: Ui, name: str) -> Html | None:
     if now is not None and name not in now.topics:
         return None
     still = html(
-        "<h2>Messages</h2><p>{}</p><h2>Non-default configs</h2>{}",
-        link("Browse and search messages", "/messages", topic=name),
+        "<h2>Configs</h2>{}",
         await _configs(ui, name) if now is not None and not ui.poller.trouble else "",  # the request would time out
     )
-    return live_page(ui, name, "/", topic_part(ui, name), live_address("topic"), still)
+    return live_page(ui, name, "/", await topic_part(ui, name), live_address("topic"), still)
 
 
-def topic_part(ui: Ui, name: str) -> Html:
+async def topic_part(ui: Ui, name: str) -> Html:
     """Return the live part of a topic's page."""
     now = ui.poller.newest
+    if now is not None and name in now.topics:
+        now = await ui.poller.detail(Need(topics=frozenset((name,))))
     if now is None or name not in now.topics:
         return trouble(ui.poller.trouble or f"topic {name!r} no longer exists")
     topic = now.topics[name]
     pairs = [
         ("partitions", len(topic.partitions)),
+        ("replicas", _replicas(topic)),
         ("offsets", count(topic.offsets)),
         ("size", size(topic.size)),
-        ("rate", rate(_newest_rate(ui, name), " records/s")),
+        ("rate", rate(_rate(ui, topic), " records/s")),
     ]
-    picture = chart("Rate", {name: list(ui.poller.history.rates.get(name, ()))}, "records/s")
+    picture = chart("Records written per second", {name: list(ui.poller.history.rates.get(name, ()))}, "records/s")
     return joined(
         [
             trouble(ui.poller.trouble),
             facts(pairs),
+            html("<p>{}</p>", link("Browse and search messages", "/messages", topic=name)),
             picture,
-            html("<h2>Partitions</h2>"),
-            _partitions(topic),
-            _groups(now, name),
+            html("<h2>Partitions</h2>{}", _partitions(topic)),
+            html("<h2>Groups</h2>{}", _groups(now, name)),
         ]
     )
 
 
 def _partitions(topic: TopicState) -> Html:
-    rows = [
-        [
-            link(each.number, "/messages", topic=topic.name, partition=each.number),
-            each.leader if each.leader >= 0 else "none",
-            ", ".join(map(str, each.replicas)),
-            ", ".join(map(str, each.isr)),
-            count(each.first),
-            count(each.end),
-            count(each.offsets),
-            size(each.size),
-        ]
-        for each in topic.partitions
-    ]
-    return table(_PARTITIONS, rows, _PARTITIONS[4:], "Partitions")
+    columns: Columns[PartitionState] = (
+        Column(
+            "partition",
+            lambda each: link(each.number, "/messages", topic=topic.name, partition=each.number),
+            lambda each: each.number,
+        ),
+        Column("leader", _leader, lambda each: each.leader),
+        Column("replicas", lambda each: ", ".join(map(str, each.replicas))),
+        Column("in sync", _in_sync, lambda each: len(each.isr) - len(each.replicas)),
+        Column("first offset", lambda each: count(each.first), lambda each: each.first, is_number=True),
+        Column("next offset", lambda each: count(each.end), lambda each: each.end, is_number=True),
+        Column("offsets", lambda each: count(each.offsets), lambda each: each.offsets, is_number=True),
+        Column("size", lambda each: size(each.size), lambda each: each.size, is_number=True),
+    )
+    return Table("Partitions", columns, sort="partition", prefix="partitions.").html(topic.partitions)
+
+
+def _leader(partition: PartitionState) -> Any:
+    return state("bad", "none") if partition.is_offline else partition.leader
+
+
+def _in_sync(partition: PartitionState) -> Html:
+    listed = ", ".join(map(str, partition.isr)) or "none"
+    return (
+        html("{} {}", listed, state("bad", "under-replicated")) if partition.is_under_replicated else html("{}", listed)
+    )
 
 
 def _groups(now: Snapshot, name: str) -> Html:
-    rows = [
-        [link(each.name, "/group", id=each.name), each.state, count(lags[name])]
-        for each in now.groups.values()
-        if name in (lags := each.lag_by_topic())
-    ]
-    return html("<h2>Groups</h2>{}", table(("group", "state", "lag"), rows, ("lag",), "Groups"))
+    """Return the groups that read the topic; for large clusters, those among the groups that were shown recently."""
+    readers = [each for each in now.groups.values() if any(tp.topic == name for tp in each.committed)]
+    columns: Columns[GroupState] = (
+        Column("group", lambda each: link(each.name, "/group", id=each.name), lambda each: each.name),
+        Column("state", group_state, lambda each: each.state),
+        Column(
+            "lag",
+            lambda each: count(each.lag_by_topic().get(name)),
+            lambda each: each.lag_by_topic().get(name),
+            is_number=True,
+        ),
+    )
+    table = Table("Groups", columns, lambda each: each.name, sort="group", prefix="groups.", empty="No group reads it.")
+    unknown = sum(not each.is_detailed for each in now.groups.values())
+    note = html('<p class="note">The offsets of {} groups have not been read.</p>', count(unknown))
+    return joined([table.html(readers), note if unknown else Html("")])
 
 
 async def _configs(ui: Ui, name: str) -> Html:
-    """Return a table of the topic's own settings. Sensitive values are never shown, even if the cluster sends them."""
+    """Return a table of the topic's own settings, or of all settings if the URL asks for them."""
     try:
-        found = await ui.admin.describe_configs([ConfigResource("TOPIC", name)])
-        entries = found["topic"][name]
+        return config_table(await read_configs(ui, "TOPIC", name))
     except KafkaError as error:
         return trouble(error_text(error))
-    rows = [
-        [config, html('<span class="quiet">not shown</span>') if each["is_sensitive"] else each["value"]]
-        for config, each in sorted(entries.items())
-    ]
-    return table(("config", "value"), rows, (), "Configs")
 
 
 def _creation(ui: Ui) -> Html:

@@ -29,6 +29,7 @@ from kafka.ui.access.gate import Gate
 from kafka.ui.access.login_page import LoginPages
 from kafka.ui.access.user import current_user
 from kafka.ui.actions import create_topic, reset_group
+from kafka.ui.cluster_pages import broker_page, broker_part, brokers_page, brokers_part, health_page, health_part
 from kafka.ui.downloads import download
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
 from kafka.ui.guard import LARGEST_FORM, Guard
@@ -38,10 +39,12 @@ from kafka.ui.page_frame import page, trouble
 from kafka.ui.pipelines_page import pipeline_page, pipeline_part, pipelines_page, pipelines_part
 from kafka.ui.produce_page import LARGEST, produce, produce_page
 from kafka.ui.schemas_page import no_schema, schema_page, schemas_page
+from kafka.ui.security_pages import acls_page, quotas_page, users_page
 from kafka.ui.shared_state import Entrance, Ui, UiSettings, connected
 from kafka.ui.spark_page import spark_page, spark_part
 from kafka.ui.tail_page import tail_events, tail_page
 from kafka.ui.topics_page import topic_page, topic_part, topics_page, topics_part
+from kafka.ui.transactions_page import transactions_page
 from kafka.ui.view import THEME_COOKIE, THEMES, Viewed, is_own_page
 
 _STATIC = pathlib.Path(__file__).parent / "static"
@@ -67,15 +70,26 @@ async def _live_pipeline(ui: Ui, given: Mapping[str, str]) -> Html:
     return await pipeline_part(ui, given.get("name", ""))
 
 
-async def _live(part: Html) -> Html:
-    return part
+async def _live_health(ui: Ui, _: Mapping[str, str]) -> Html:
+    return health_part(ui)
+
+
+async def _live_brokers(ui: Ui, _: Mapping[str, str]) -> Html:
+    return brokers_part(ui)
+
+
+async def _live_broker(ui: Ui, given: Mapping[str, str]) -> Html:
+    return broker_part(ui, given.get("id", ""))
 
 
 _PARTS: Mapping[str, Callable[[Ui, Mapping[str, str]], Awaitable[Html]]] = {
-    "topics": lambda ui, _: _live(topics_part(ui)),
-    "topic": lambda ui, given: _live(topic_part(ui, given.get("name", ""))),
-    "groups": lambda ui, _: _live(groups_part(ui)),
-    "group": lambda ui, given: _live(group_part(ui, given.get("id", ""))),
+    "topics": lambda ui, _: topics_part(ui),
+    "topic": lambda ui, given: topic_part(ui, given.get("name", "")),
+    "groups": lambda ui, _: groups_part(ui),
+    "group": lambda ui, given: group_part(ui, given.get("id", "")),
+    "health": _live_health,
+    "brokers": _live_brokers,
+    "broker": _live_broker,
     "spark": _live_spark,
     "pipelines": _live_pipelines,
     "pipeline": _live_pipeline,
@@ -109,7 +123,14 @@ def _cluster_app(ui: Ui) -> ASGIApp:
         Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")), _no_topic)),
         Route("/groups", _page(ui, lambda given: groups_page(ui))),
         Route("/group", _page(ui, lambda given: group_page(ui, given.get("id", "")), _no_group)),
-        Route("/schemas", _page(ui, lambda given: schemas_page(ui, given))),
+        Route("/health", _page(ui, lambda given: health_page(ui))),
+        Route("/brokers", _page(ui, lambda given: brokers_page(ui))),
+        Route("/broker", _page(ui, lambda given: broker_page(ui, given), _no_broker)),
+        Route("/acls", _page(ui, lambda given: acls_page(ui))),
+        Route("/users", _page(ui, lambda given: users_page(ui))),
+        Route("/quotas", _page(ui, lambda given: quotas_page(ui))),
+        Route("/transactions", _page(ui, lambda given: transactions_page(ui))),
+        Route("/schemas", _page(ui, lambda given: schemas_page(ui))),
         Route("/schema", _page(ui, lambda given: schema_page(ui, given), no_schema)),
         Route("/spark", _page(ui, lambda given: spark_page(ui))),
         Route("/pipelines", _page(ui, lambda given: pipelines_page(ui))),
@@ -152,6 +173,10 @@ def _no_topic(given: Mapping[str, str]) -> str:
 
 def _no_group(given: Mapping[str, str]) -> str:
     return f"there is no group {given.get('id', '')!r:.300}; see the Groups page"
+
+
+def _no_broker(given: Mapping[str, str]) -> str:
+    return f"there is no broker {given.get('id', '')}; see the Brokers page"
 
 
 def _no_pipeline(given: Mapping[str, str]) -> str:

@@ -88,7 +88,7 @@ def test_many_points_are_drawn_without_losing_the_peak() -> None:
 
 
 def test_a_single_point_is_not_drawn() -> None:
-    assert "no values yet" in chart("lag", {"t": [(0.0, 1.0)]}, "offsets")
+    assert "Nothing to draw yet" in chart("lag", {"t": [(0.0, 1.0)]}, "offsets")
     assert joined([sparkline("x", [(0.0, 1.0)])]) == ""
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import itertools
 from contextlib import aclosing
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from kafka.errors import KafkaConnectionError
 from kafka.structs import TopicPartition
 from kafka.ui.poller import ClusterPoller, History
-from kafka.ui.snapshot import GroupState, PartitionState, Snapshot, TopicState, rate
+from kafka.ui.snapshot import BrokerState, GroupState, Need, PartitionState, Snapshot, TopicState, rate
 from unit.virtual_loop import simulate
 
 pytestmark = pytest.mark.once
@@ -20,8 +21,8 @@ TP = TopicPartition("t", 0)
 def snapshot(time: float, end: int = 0, lag: int = 0) -> Snapshot:
     """Return a snapshot of a cluster with one topic and one group."""
     topic = TopicState("t", False, (PartitionState(0, 1, (1,), (1,), 0, end, None),))
-    group = GroupState("g", "classic", "Stable", {TP: end - lag}, {TP: lag})
-    return Snapshot(time, "c", 1, {1: "h:1"}, {"t": topic}, {"g": group})
+    group = GroupState("g", "classic", "Stable", {TP: end - lag}, {TP: lag}, {TP: end})
+    return Snapshot(time, "c", 1, {1: BrokerState(1, "h:1")}, {"t": topic}, {"g": group})
 
 
 class CountingCluster:
@@ -30,18 +31,30 @@ class CountingCluster:
     def __init__(self) -> None:
         self.looks = 0
         self.error: Exception | None = None
+        self.needed: list[Need] = []
+        self.completed: list[Need] = []
 
-    async def look(self, time: float) -> Snapshot:
+    async def look(self, time: float, need: Need) -> Snapshot:
         """Return a snapshot with ten records more than the previous one."""
         self.looks += 1
         if self.error is not None:
             raise self.error
+        self.needed.append(need)
         return snapshot(time, end=10 * self.looks, lag=self.looks)
+
+    async def complete(self, now: Snapshot, need: Need) -> Snapshot:
+        """Add details, as if the topics and groups had been read."""
+        self.completed.append(need)
+        await asyncio.sleep(0.1)
+        if self.error is not None:
+            raise self.error
+        full = snapshot(now.time, end=7)
+        return dataclasses.replace(now, topics=full.topics, groups=full.groups)
 
 
 def poller(cluster: CountingCluster) -> ClusterPoller:
     """Return a poller that polls every five seconds of loop time."""
-    return ClusterPoller(cluster.look, 5.0, lambda: asyncio.get_running_loop().time())
+    return ClusterPoller(cluster.look, cluster.complete, 5.0, lambda: asyncio.get_running_loop().time())
 
 
 def test_viewers_share_snapshots() -> None:
@@ -165,11 +178,11 @@ def test_a_quiet_stream_sends_keep_alives() -> None:
     async def scenario() -> None:
         cluster = CountingCluster()
 
-        async def stuck(time: float) -> Snapshot:
+        async def stuck(time: float, need: Need) -> Snapshot:
             await asyncio.sleep(100)
-            return await cluster.look(time)
+            return await cluster.look(time, need)
 
-        shared = ClusterPoller(stuck, 5.0)
+        shared = ClusterPoller(stuck, cluster.complete, 5.0)
         async with aclosing(shared.follow()) as moments:
             assert [await anext(moments) for _ in range(7)] == [False] * 6 + [True]
         await shared.close()
@@ -183,3 +196,92 @@ def test_a_recreated_topic_has_no_rate() -> None:
     assert rate(before, dataclasses.replace(after, topics={}), "t") is None
     assert rate(None, after, "t") is None
     assert rate(after, snapshot(25.0, end=70), "t") == 2.0
+
+
+NEED = Need(frozenset(("t", "deleted")), frozenset("g"))
+
+
+def undetailed(now: Snapshot) -> Snapshot:
+    """Return a snapshot that lists topics and groups only."""
+    topics = {name: dataclasses.replace(each, is_detailed=False) for name, each in now.topics.items()}
+    groups = {name: GroupState(name, each.kind, each.state, is_detailed=False) for name, each in now.groups.items()}
+    return dataclasses.replace(now, topics=topics, groups=groups)
+
+
+def test_details_are_read_once_for_the_pages_that_need_them() -> None:
+    async def scenario() -> None:
+        cluster = CountingCluster()
+
+        async def look(time: float, need: Need) -> Snapshot:
+            return undetailed(await cluster.look(time, need))
+
+        shared = ClusterPoller(look, cluster.complete, 5.0, lambda: asyncio.get_running_loop().time())
+        assert await shared.detail(NEED) is None
+        await shared.snapshot()
+        found = await asyncio.gather(*(shared.detail(NEED) for _ in range(5)))
+        assert [each is not None and each.topics["t"].end for each in found] == [7] * 5
+        assert cluster.completed == [NEED]
+        await asyncio.sleep(5)
+        assert cluster.needed[-1] == NEED, "the next poll reads the same details"
+        async with aclosing(shared.follow()) as moments:
+            for _ in range(5):
+                await anext(moments)
+        assert cluster.needed[-1] == Need(), "nobody needs them any more"
+        await shared.close()
+
+    simulate(scenario)
+
+
+def test_details_that_cannot_be_read_are_a_trouble_and_no_error() -> None:
+    async def scenario() -> None:
+        cluster = CountingCluster()
+        shared = poller(cluster)
+        await shared.snapshot()
+        assert shared.newest is not None
+        shared.newest, cluster.error = undetailed(shared.newest), KafkaConnectionError("no broker answers")
+        found = await shared.detail(NEED)
+        assert found is not None
+        assert not found.topics["t"].is_detailed
+        assert "no broker answers" in shared.trouble
+        await shared.close()
+
+    simulate(scenario)
+
+
+def test_the_history_tells_the_lag_in_time() -> None:
+    history = History()
+    before = None
+    for second in range(5):
+        now = snapshot(100.0 + second, end=10 * second, lag=5)
+        history.add(before, now)
+        before = now
+    assert history.seconds_behind(TP, 35) == 1.0
+    assert history.seconds_behind(TP, 40) == 0.0
+    assert history.seconds_behind(TP, 0) == 4.0
+    assert history.seconds_behind(TP, -1) is None
+    assert history.seconds_behind(TopicPartition("other", 0), 0) is None
+    history.add(before, undetailed(snapshot(105.0)))
+    assert history.seconds_behind(TP, 35) == 1.0, "a group that is not on a page keeps its history"
+    history.add(before, dataclasses.replace(snapshot(106.0), groups={}))
+    assert history.seconds_behind(TP, 35) is None
+
+
+def test_slow_polls_are_far_apart() -> None:
+    async def scenario() -> None:
+        cluster = CountingCluster()
+        times = []
+
+        async def slow(time: float, need: Need) -> Snapshot:
+            times.append(asyncio.get_running_loop().time())
+            await asyncio.sleep(2)
+            return await cluster.look(time, need)
+
+        shared = ClusterPoller(slow, cluster.complete, 5.0)
+        async with aclosing(shared.follow()) as moments:
+            seen = 0
+            while seen < 3:
+                seen += await anext(moments)
+        assert [later - earlier for earlier, later in itertools.pairwise(times)] == [20.0, 20.0]
+        await shared.close()
+
+    simulate(scenario)

@@ -73,8 +73,8 @@ def test_links_keep_the_other_fields_and_return_to_the_first_page() -> None:
     links = addresses(page)
     assert links["Next"] == "?q=item&page=3&name=of+the+page&sort=-size"
     assert links["Previous"] == "?q=item&name=of+the+page&sort=-size"
-    assert links["size ▼"] == "?q=item&name=of+the+page&sort=size"
-    assert links["item name"] == "?q=item&name=of+the+page&sort=item-name"
+    assert links["Size ▼"] == "?q=item&name=of+the+page&sort=size"
+    assert links["Item name"] == "?q=item&name=of+the+page&sort=item-name"
     assert links["100"] == "?q=item&name=of+the+page&sort=-size&rows=100"
     hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page)
     assert hidden == [("name", "of the page"), ("sort", "-size")]
@@ -102,7 +102,7 @@ def test_hidden_entries_are_counted_and_can_be_shown() -> None:
     [
         ([], {}, "nothing here"),
         (SOME, {"q": HOSTILE}, f"no match for “{HOSTILE}”"),
-        ([Item("__c")], {}, "none shown"),
+        ([Item("__c")], {}, "All entries are hidden; a link above shows them."),
     ],
 )
 def test_an_empty_table_says_why(rows: list[Item], query: dict[str, Any], told: str) -> None:

@@ -1,0 +1,173 @@
+"""The pages for the cluster: health with its reasons, brokers, and what of the cluster is read."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kafka.broker import EmbeddedBroker
+from kafka.errors import ClusterAuthorizationFailedError
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.ui import cluster_state
+from kafka.ui.cluster_state import complete, look
+from kafka.ui.health import health_of
+from kafka.ui.snapshot import BrokerState, Need, PartitionState, Snapshot, TopicState
+from unit.ui.ui_support import HOSTILE, Pages, rows_of, text_of
+
+pytestmark = pytest.mark.once
+
+
+def snapshot(*partitions: PartitionState, controller: int = 1) -> Snapshot:
+    """A cluster of brokers 1 and 2 with a topic."""
+    brokers = {node: BrokerState(node, f"b{node}:9092", "rack a") for node in (1, 2)}
+    return Snapshot(0.0, "c", controller, brokers, {"t": TopicState("t", False, partitions)}, {})
+
+
+FINE = PartitionState(0, 1, (1, 2), (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("now", "word", "reasons"),
+    [
+        (None, "unknown", []),
+        (snapshot(FINE), "healthy", []),
+        (
+            snapshot(FINE, PartitionState(1, 1, (1, 2), (1,))),
+            "degraded",
+            ["1 partition has replicas that are not in sync", "1 partition has only one replica in sync"],
+        ),
+        (
+            snapshot(PartitionState(0, 1, (1, 3), (1, 3)), PartitionState(1, 3, (3, 1), (3, 1))),
+            "degraded",
+            ["broker 3 has replicas, but is not running"],
+        ),
+        (
+            snapshot(PartitionState(0, -1, (1,), (1,)), PartitionState(1, -1, (1,), (1,))),
+            "critical",
+            ["2 partitions have no leader, and cannot be read or written"],
+        ),
+        (
+            snapshot(FINE, controller=-1),
+            "critical",
+            ["the cluster has no controller: topics cannot be created, and leaders cannot change"],
+        ),
+    ],
+)
+def test_health_is_one_word_with_reasons(now: Snapshot | None, word: str, reasons: list[str]) -> None:
+    found = health_of(now)
+    assert (found.word, [each.text for each in found.reasons]) == (word, reasons)
+
+
+def test_an_unreachable_cluster_is_not_healthy() -> None:
+    found = health_of(snapshot(FINE), f"no broker answers {HOSTILE}")
+    assert found.word == "unreachable"
+    assert "no broker answers" in found.reasons[0].text
+
+
+async def test_the_page_of_health_lists_partitions_in_trouble(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = await pages.get("/health")
+    assert "Healthy" in text_of(page)
+    assert "All partitions have a leader, and all replicas are in sync." in text_of(page)
+    assert "The cluster does not describe its quorum" in text_of(page), "the embedded broker has none"
+    bad = snapshot(FINE, PartitionState(1, 1, (1, 2), (1,)), PartitionState(2, -1, (1, 2), ()))
+    monkeypatch.setattr(pages.ui.poller, "newest", bad)
+
+    async def describe_metadata_quorum() -> dict[str, Any]:
+        def node(number: int, end: int) -> dict[str, int]:
+            return {"replica_id": number, "log_end_offset": end}
+
+        voters, observers = [node(1, 100), node(2, 90)], [node(5, 100)]
+        partition = {"leader_id": 1, "leader_epoch": 7, "high_watermark": 100}
+        return {"topics": [{"partitions": [{**partition, "current_voters": voters, "observers": observers}]}]}
+
+    monkeypatch.setattr(pages.ui.admin, "describe_metadata_quorum", describe_metadata_quorum)
+    page = await pages.get("/health")
+    assert rows_of(page, "Offline and under-replicated partitions") == [
+        ["t", "2", "Offline", "none", "1, 2", "none"],
+        ["t", "1", "Under-replicated", "1", "1, 2", "1"],
+    ]
+    assert rows_of(page, "Metadata quorum") == [
+        ["1", "Leader", "100", "0"],
+        ["2", "Voter", "90", "10"],
+        ["5", "Observer", "100", "0"],
+    ]
+    assert 'href="health"><span class="state bad">critical' in page
+
+
+async def test_brokers_with_their_leaders_features_configs_and_logs(
+    pages: Pages, topic: Callable[..., str], broker: EmbeddedBroker
+) -> None:
+    topic(b"v", partitions=3)
+    page = await pages.get("/brokers")
+    ((node, address, _, role, leaders, preferred, replicas, out_of_sync),) = rows_of(page, "Brokers")
+    assert (node, address, role, out_of_sync) == ("1", broker.bootstrap_servers, "broker controller", "0")
+    assert int(leaders) == int(preferred) == int(replicas) >= 3
+    assert any(row[0] == "metadata.version" for row in rows_of(page, "Features"))
+    page = await pages.get("/broker", id=1)
+    ((directory, state, *_),) = rows_of(page, "Log directories")
+    assert directory.startswith("/")
+    assert state == "Online"
+    assert ["auto.create.topics.enable", "true", "broker's file read-only"] in rows_of(page, "Configs")
+    assert "there is no broker 9; see the Brokers page" in text_of(await pages.get("/broker", 404, id=9))
+    page = await pages.get("/broker", 400, id=HOSTILE)
+    assert "expected the id of a broker, which is a number" in page
+    assert "<script>alert" not in page
+
+
+async def test_a_broker_that_forbids_the_details_is_still_shown(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def forbidden(*_: object, **__: object) -> None:
+        raise ClusterAuthorizationFailedError("not for <b>you</b>")
+
+    for name in ("describe_configs", "describe_log_dirs", "describe_features", "describe_metadata_quorum"):
+        monkeypatch.setattr(pages.ui.admin, name, forbidden)
+    for path in ("/broker", "/brokers", "/health"):
+        page = await pages.get(path, id=1)
+        assert "not for <b>you</b>" in text_of(page)
+
+
+async def test_only_needed_details_of_large_clusters_are_read(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_state, "SMALL_PARTITIONS", 0)
+    monkeypatch.setattr(cluster_state, "SMALL_GROUPS", 0)
+    names = sorted(topic(b"v") for _ in range(3))
+    place = TopicPartition(names[0], 0)
+    await pages.ui.admin.alter_group_offsets(f"reader-of-{names[0]}", {place: OffsetAndMetadata(0, "", None)})
+    now = await look(pages.ui.admin, 0.0, Need(topics=frozenset(names[1:2])))
+    assert [now.topics[name].is_detailed for name in names] == [False, True, False]
+    assert [now.topics[name].offsets for name in names] == [None, 1, None]
+    group = now.groups[f"reader-of-{names[0]}"]
+    assert (group.is_detailed, group.lag) == (False, None)
+    full = await complete(pages.ui.admin, now, Need(frozenset(names[2:]), frozenset((group.name,))))
+    assert full.topics[names[2]].offsets == full.topics[names[1]].offsets == 1
+    assert (full.groups[group.name].lag, full.groups[group.name].ends) == (1, {place: 1})
+    assert await complete(pages.ui.admin, full, Need()) is full
+    assert now.completed_from(dataclasses.replace(full, notes=("later",))).notes == ("later",)
+
+
+async def test_pages_of_large_clusters_ask_for_what_they_show(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_state, "SMALL_PARTITIONS", 0)
+    monkeypatch.setattr(cluster_state, "SMALL_GROUPS", 0)
+    names = sorted(topic(b"v") for _ in range(4))
+    query = {"q": names[0][:6], "rows": 2, "sort": "topic"}
+    shown = [row[0] for row in rows_of(await pages.get("/", **query), "Topics")]
+    assert len(shown) == 2
+    newest = pages.ui.poller.newest
+    assert newest is not None
+    assert {name for name, each in newest.topics.items() if each.is_detailed} == set(shown)
+    await pages.get("/", **{**query, "sort": "-size"})
+    newest = pages.ui.poller.newest
+    assert newest is not None
+    assert all(each.is_detailed for each in newest.topics.values()), "the order needs the sizes of all topics"
+    for number in range(3):
+        place = {TopicPartition(names[0], 0): OffsetAndMetadata(0, "", None)}
+        await pages.ui.admin.alter_group_offsets(f"large-{number}", place)
+    await pages.ui.poller._observe()
+    page = await pages.get("/groups", q="large-", rows=2, sort="-group")
+    assert [row[0] for row in rows_of(page, "Groups")] == ["large-2", "large-1"]
+    newest = pages.ui.poller.newest
+    assert newest is not None
+    assert {name for name, each in newest.groups.items() if each.is_detailed} == {"large-1", "large-2"}
