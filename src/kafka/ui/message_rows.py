@@ -14,8 +14,8 @@ from kafka.ui.when import in_zone
 _IN_A_ROW = 300
 """Maximum number of bytes of a key or value shown in a row."""
 HEAD = Html(
-    '<thead><tr><th scope="col" class="n">partition</th><th scope="col" class="n">offset</th><th scope="col">time</th>'
-    '<th scope="col">key</th><th scope="col">value</th></tr></thead>'
+    '<thead><tr><th scope="col" class="n">Partition</th><th scope="col" class="n">Offset</th><th scope="col">Time</th>'
+    '<th scope="col">Key</th><th scope="col">Value</th></tr></thead>'
 )
 
 
@@ -41,7 +41,8 @@ def _row(topic: str, record: Found, way: str, text: RecordText, zone: datetime.t
     where = {"topic": topic, "partition": record.partition, "offset": record.offset}
     headers = f" · {len(record.headers)} header{'s' if len(record.headers) > 1 else ''}" if record.headers else ""
     return html(
-        '<tr><td class="n">{}</td><td class="n">{}</td><td class="when">{}</td><td>{}</td><td>{}{}</td></tr>',
+        '<tr><td class="n" data-label="Partition">{}</td><td class="n" data-label="Offset">{}</td>'
+        '<td class="when" data-label="Time">{}</td><td data-label="Key">{}</td><td data-label="Value">{}{}</td></tr>',
         record.partition,
         link(record.offset, "/message", **where, as_=way if way != "auto" else None),
         moment(record.timestamp, zone),

@@ -108,9 +108,9 @@ class Ui:
         self.registry = PageRegistry(settings.registry) if settings.registry is not None else None
         self.pipelines = PipelineLogs(settings.pipelines) if settings.pipelines else None
         self.dead_letters = DeadLetterReader(self.searches)
+        self.lag_times = LagTimes(admin, settings.consumer)
         self.entrance = entrance or Entrance(settings.access)
         self.forms = self.entrance.forms
-        self.lag_times = LagTimes(admin, settings.consumer)
         self._reading = asyncio.Lock()
 
     @property
