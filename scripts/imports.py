@@ -19,7 +19,10 @@ EXTRAS = {
     "opentelemetry",
     "matplotlib",
     "rich",
+    "authlib",
+    "itsdangerous",
     "jinja2",
+    "joserfc",
     "starlette",
     "uvicorn",
 }

@@ -19,6 +19,9 @@ LIBRARIES = ("ssl", "cramjam", "crc32c", "click")
 EXTRAS = (
     "authlib",
     "botocore",
+    "itsdangerous",
+    "jinja2",
+    "joserfc",
     "matplotlib.figure",
     "opentelemetry.metrics",
     "pandas",

@@ -133,11 +133,7 @@ async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Ht
         '<label>Topic<input name="topic" list="topics" required value="{}"></label>'
         '<label class="grows">Filter<input name="where" class="code" spellcheck="false" autocomplete="off" '
         'placeholder="value.status = \'PAID\' and value.amount &gt; 10" value="{}"></label></div>'
-        '<div class="row"><label>From<input name="from" list="ago" placeholder="15 minutes ago" value="{}"></label>'
-        '<label>or from<input type="datetime-local" step="1" name="from_at" value="{}"></label>'
-        '<label>Until<input name="until" list="ago" placeholder="now" value="{}"></label>'
-        '<label>or until<input type="datetime-local" step="1" name="until_at" value="{}"></label>'
-        '<label>Order<select name="order">{}</select></label><button class="main">{}</button></div>'
+        '<div class="row">{}<button class="main">{}</button></div>'
         "<details{}><summary>More conditions</summary>"
         '<div class="row"><label>Partition<input name="partition" inputmode="numeric" placeholder="all" value="{}">'
         '</label><label>Key contains<input name="key" value="{}"></label>'
@@ -152,8 +148,8 @@ async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Ht
         "records in {} s.</p></details></form>",
         trouble(ui.poller.trouble),
         *(action, names, ago),
-        *(sent_back(given.get(field)) for field in ("topic", "where", "from", "from_at", "until", "until_at")),
-        options((("", "default"), ("newest", "newest first"), ("oldest", "oldest first")), given.get("order")),
+        *(sent_back(given.get(field)) for field in ("topic", "where")),
+        Html("") if action == "tail" else _times(given),
         button,
         Html(" open") if has_more else "",
         *(sent_back(given.get(field)) for field in ("partition", "key")),
@@ -164,6 +160,19 @@ async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Ht
         *(sent_back(given.get(field)) for field in ("zone", "most")),
         count(ui.settings.search_records),
         f"{ui.settings.search_s:g}",
+    )
+
+
+def _times(given: Mapping[str, str]) -> Html:
+    """Return the fields for times and order, which a live tail does not have."""
+    return html(
+        '<label>From<input name="from" list="ago" placeholder="15 minutes ago" value="{}"></label>'
+        '<label>or from<input type="datetime-local" step="1" name="from_at" value="{}"></label>'
+        '<label>Until<input name="until" list="ago" placeholder="now" value="{}"></label>'
+        '<label>or until<input type="datetime-local" step="1" name="until_at" value="{}"></label>'
+        '<label>Order<select name="order">{}</select></label>',
+        *(sent_back(given.get(field)) for field in ("from", "from_at", "until", "until_at")),
+        options((("", "default"), ("newest", "newest first"), ("oldest", "oldest first")), given.get("order")),
     )
 
 

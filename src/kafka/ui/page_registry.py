@@ -17,7 +17,7 @@ from kafka.schema_registry.protobuf_json import ProtobufJsonReader
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
 from kafka.schema_registry.serde import described
 from kafka.serialization import MessageField, SerializationContext, SerializationError
-from kafka.ui.search import Found
+from kafka.ui.merged_scan import Found
 
 T = TypeVar("T")
 LARGEST = 256 << 10

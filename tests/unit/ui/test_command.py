@@ -6,11 +6,12 @@ import os
 import pathlib
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from click.testing import CliRunner
@@ -79,6 +80,42 @@ def test_leaving_a_page_leaves_nothing_behind(broker: EmbeddedBroker) -> None:
         assert process.stderr is not None
         assert process.stderr.read().strip() == ""
         assert process.wait() == 130
+
+
+@pytest.mark.slow
+def test_with_a_certificate_it_speaks_https_and_requires_the_token(
+    broker: EmbeddedBroker, tmp_path: pathlib.Path
+) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
+    made += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(made, check=True, capture_output=True)
+    token = "a token that is long enough"
+    command = [sys.executable, "-m", "kafka_columnar", "ui", "--listen", "127.0.0.1", "--port", "0", "--token"]
+    command += ["-b", broker.bootstrap_servers]
+    command += ["--tls-cert", str(certificate), "--tls-key", str(key)]
+    env = PLAIN | {"KAFKA_UI_TOKEN": token}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env) as process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            assert line.startswith("Web UI at https://127.0.0.1:"), line
+            port = urlsplit(line.split()[3]).port or 0
+            context = ssl.create_default_context(cafile=str(certificate))
+            connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=200, context=context)
+            with contextlib.closing(connection):
+                connection.request("GET", "/")
+                answer = connection.getresponse()
+                assert answer.status == 401
+                answer.read()
+                body = urlencode({"login": "token", "token": token})
+                connection.request("POST", "/login", body)
+                answer = connection.getresponse()
+                assert answer.status == 303
+                assert answer.headers["set-cookie"].startswith("__Host-kafka_ui_session_")
+                assert "; Secure" in answer.headers["set-cookie"]
+        finally:
+            process.kill()
 
 
 @pytest.mark.slow

