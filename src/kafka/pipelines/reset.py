@@ -13,8 +13,7 @@ from pathlib import Path
 from kafka.pipelines.client_configs import client_configs
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import directory_of
-from kafka.pipelines.start_checks import check_owner, run_lock
-from kafka.pipelines.status import LOCK
+from kafka.pipelines.start_checks import LOCK, check_owner, run_lock, stream_lock
 
 
 def reset(declaration: Declaration) -> list[Path]:
@@ -37,7 +36,7 @@ def reset(declaration: Declaration) -> list[Path]:
     existed = directory.base.exists()
     bounded = (directory.replays, directory.backfills, directory.first_backfill)
     with contextlib.ExitStack() as locks:
-        locks.enter_context(run_lock(directory.base / LOCK, "run of this pipeline"))
+        locks.enter_context(stream_lock(directory))
         for path in bounded:
             if path.exists():
                 locks.enter_context(run_lock(path / "lock", "replay or backfill of this pipeline"))

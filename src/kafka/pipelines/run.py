@@ -35,7 +35,7 @@ from kafka.pipelines.run_results import (
     result_of,
 )
 from kafka.pipelines.source_rows import read_options, start_options, topic_options
-from kafka.pipelines.start_checks import check_owner, run_lock
+from kafka.pipelines.start_checks import check_not_running, check_owner, stream_lock
 from kafka.pipelines.stream_checkpoint import read_checkpoint
 from kafka.pipelines.topic_ids import topic_ids
 from kafka.pipelines.window_flush import Markers, flush
@@ -81,6 +81,7 @@ def start(
     from kafka.pipelines.checks.before_run import check_before_run
     from kafka.spark import session
 
+    check_not_running(directory_of(declaration))
     if check:
         check_before_run(declaration, spark)
     spark = spark or session(declaration.pipeline, **SETTINGS)
@@ -143,7 +144,7 @@ class RunningPipeline:
         if stop is not None and stop.is_set():
             raise StartStoppedError(f"pipeline {declaration.pipeline}: stopped before the stream")
         with contextlib.ExitStack() as opened:
-            opened.enter_context(run_lock(self._directory.base / "stream.lock", "run of this pipeline"))
+            opened.enter_context(stream_lock(self._directory))
             listening = opened.enter_context(contextlib.ExitStack())
             listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
             self._events.start()

@@ -39,7 +39,7 @@ class RunResult:
         totals: the sums of all micro-batches.
     """
 
-    events: tuple[Event, ...]
+    events: tuple[Event, ...] = dataclasses.field(repr=False)
     directory: PipelineDirectory
     is_complete: bool = True
     totals: Totals = dataclasses.field(default_factory=Totals)
@@ -106,7 +106,37 @@ def failure_of(declaration: Declaration, error: Exception) -> PipelineFailedErro
     """Return the error of a run, with the cause that Spark reports."""
     if isinstance(error, PipelineFailedError):
         return error
-    return PipelineFailedError(f"pipeline {declaration.pipeline}: {spark_cause(error)}")
+    return PipelineFailedError(f"pipeline {declaration.pipeline}: {advised(spark_cause(error), str(error))}")
+
+
+_ADVICE = (
+    (
+        re.compile(r"STATE_STORE_(KEY|VALUE)_SCHEMA|STATE_STORE_INVALID_|STATEFUL_OPERATOR_NOT_MATCH"),
+        "The state of the stream does not fit the changed query. Undo it, or start over with 'kafka pipeline reset'",
+    ),
+    (
+        re.compile(r"(\w+\.)*PrefixInUseError: "),
+        "If the pipeline's directory was deleted or replaced, 'kafka pipeline reset' makes the pipeline start over",
+    ),
+    (
+        re.compile(r"(\w+\.)*DataLossError: "),
+        "For a pipeline, this is an option of the source; 'kafka pipeline reset' starts over",
+    ),
+)
+"""What to do about errors whose own advice is for queries without a pipeline, by a pattern of the error."""
+
+
+def advised(cause: str, error: str) -> str:
+    """Add what to do to an error that happens after a change of the query, the directory or a topic.
+
+    Arguments:
+        cause: what happened, as from `spark_cause`.
+        error: the whole error, which names the exception's class.
+    """
+    for pattern, advice in _ADVICE:
+        if pattern.search(error):
+            return f"{cause.rstrip('. ')}. {advice}"
+    return cause
 
 
 _BEFORE_CAUSE = (

@@ -15,6 +15,22 @@ from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import last_start
 
+LOCK = "stream.lock"
+"""File in the directory of a pipeline that a running stream locks."""
+_STREAM = "run of this pipeline"
+
+
+def stream_lock(directory: PipelineDirectory) -> contextlib.AbstractContextManager[None]:
+    """Hold the lock of the pipeline's stream. Raises `IllegalStateError` if another run holds it."""
+    return run_lock(directory.base / LOCK, _STREAM)
+
+
+def check_not_running(directory: PipelineDirectory) -> None:
+    """Raise `IllegalStateError` if the pipeline's stream is running. Creates nothing."""
+    if (directory.base / LOCK).exists():
+        with stream_lock(directory):
+            pass
+
 
 @contextlib.contextmanager
 def run_lock(path: Path, what: str) -> Iterator[None]:

@@ -23,6 +23,7 @@ from kafka.pipelines.events import Event, read_events
 from kafka.pipelines.run_history import History, RunHistory, Totals, history
 from kafka.pipelines.source_declaration import Otherwise
 from kafka.pipelines.source_rows import by_topic
+from kafka.pipelines.start_checks import LOCK
 from kafka.pipelines.stream_checkpoint import StreamCheckpoint, read_checkpoint
 from kafka.structs import TopicPartition
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 State = Literal["never started", "running", "stopped", "failed", "killed", "running or killed"]
 _RECENT = 10
 """Number of micro-batches from which recent rates are computed."""
-LOCK = "stream.lock"
-"""File in the directory of a pipeline that a running stream locks."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kafka.pipelines.built_in_rules import built_in
 from kafka.pipelines.declaration import DECODES, FieldFormat, Otherwise, Rule, Source
-from kafka.pipelines.outcomes import _without_failing
+from kafka.pipelines.outcomes import without_failing
 from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.source_declaration import REQUIRED, TIMES, TimeBounds
 from kafka.pipelines.yaml_file import parse
@@ -119,7 +119,7 @@ source:
 sink: {topic: out}
 """
     )
-    found = _without_failing(declaration)
+    found = without_failing(declaration)
     (source,) = found.all_sources.values()
     assert [(rule.name, rule.otherwise) for rule in source.rules] == [
         ("a", Otherwise.DEAD_LETTER),

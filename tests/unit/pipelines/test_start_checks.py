@@ -15,8 +15,8 @@ from kafka.pipelines.checks.before_run import check_before_run
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Rule
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, EventFile, last_start
-from kafka.pipelines.run_results import spark_cause
-from kafka.pipelines.start_checks import check_owner, run_lock
+from kafka.pipelines.run_results import failure_of, spark_cause
+from kafka.pipelines.start_checks import check_not_running, check_owner, run_lock, stream_lock
 from kafka.pipelines.yaml_file import parse
 
 pytestmark = pytest.mark.once
@@ -123,6 +123,7 @@ TASK = (
     "Job aborted due to stage failure: Task 0 in stage 5.0 failed 1 times, most recent failure: Lost task 0.0 in stage "
     "5.0 (TID 7) (localhost executor driver): "
 )
+CHANGED = "[STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE] Provided key schema does not match existing state key schema."
 ROW = "The record at TOPIC/PARTITION/OFFSET t/0/20 fails rules, at least one with the outcome 'fail': small. Cause: x"
 
 
@@ -156,3 +157,30 @@ PYTHON = (
 )
 def test_the_cause_in_an_error_of_spark(text: str, cause: str) -> None:
     assert spark_cause(RuntimeError(text)) == cause
+
+
+@pytest.mark.parametrize(
+    ("cause", "advice"),
+    [
+        (CHANGED, "schema. The state of the stream does not fit the changed query. Undo it, or start over"),
+        ("kafka.errors.PrefixInUseError: the prefix belongs to query a.", "a. If the pipeline's directory was deleted"),
+        (
+            "kafka.spark.planning.data_loss.DataLossError: offsets are missing",
+            "missing. For a pipeline, this is",
+        ),
+    ],
+)
+def test_errors_after_a_change_say_what_to_do_with_a_pipeline(cause: str, advice: str) -> None:
+    found = str(failure_of(declaration(), RuntimeError(cause)))
+    assert advice in found
+    assert "kafka pipeline reset" in found
+    assert str(failure_of(declaration(), RuntimeError("[DIVIDE_BY_ZERO] x"))) == "pipeline delays: [DIVIDE_BY_ZERO] x"
+
+
+def test_a_running_stream_is_noticed_before_spark_starts(tmp_path: Path) -> None:
+    directory = PipelineDirectory(tmp_path)
+    check_not_running(directory)
+    assert list(tmp_path.iterdir()) == [], "nothing is created"
+    with stream_lock(directory), pytest.raises(IllegalStateError, match="another run of this pipeline is running"):
+        check_not_running(directory)
+    check_not_running(directory)

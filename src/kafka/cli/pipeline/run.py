@@ -68,11 +68,14 @@ def command(
     from kafka.pipelines.directories import directory_of
     from kafka.pipelines.run import start
     from kafka.pipelines.run_results import StartStoppedError
+    from kafka.pipelines.start_checks import check_not_running
     from kafka.pipelines.stream_checkpoint import read_checkpoint
 
     directory = directory_of(declaration)
     checkpoint = read_checkpoint(directory.stream)
     display = RunDisplay(output, declaration, file, prometheus)
+    with failed_run():
+        check_not_running(directory)
     if not no_check:
         check_before_run(declaration, warn=lambda text: note(f"warning: {text}"))
     mode = "when everything that is available now has been processed" if once else "when Ctrl-C or SIGTERM stops it"

@@ -27,7 +27,8 @@ from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.events import Event, read_events
 from kafka.pipelines.first_backfill import planned_starts
-from kafka.pipelines.status import LOCK, is_locked
+from kafka.pipelines.start_checks import LOCK
+from kafka.pipelines.status import is_locked
 from kafka.pipelines.stream_checkpoint import read_checkpoint
 from kafka.pipelines.topic_ids import ids_of, topic_ids
 from kafka.structs import TopicPartition
