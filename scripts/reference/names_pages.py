@@ -45,7 +45,7 @@ OWN_PAGE = 20
 """A class with more public members than this has a page of its own."""
 PART = 40
 """A class with more than one and a half times as many members has several pages, with at most this many on each."""
-MODULE_PART = 25
+MODULE_PART = 18
 """A module with more names than this has several pages."""
 
 OLD = {
