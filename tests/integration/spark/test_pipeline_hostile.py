@@ -122,6 +122,7 @@ def test_headers_of_the_original_record_survive_replays_and_do_not_count_as_thos
         assert record.headers[: len(own)] == own
         added = record.headers[len(own) :]
         assert [value for name, value in added if name == "kafka.rule"] == [b"n is small"]
+        assert [name for name, _ in added].count("kafka.pipeline") == 1
         assert dict(added)["kafka.attempt"] == b"%d" % attempt
         assert dict(added)["kafka.timestamp"] == b"%d" % original.timestamp
         assert dict(added)["kafka.source"].startswith(f"{numbers.source}/0/0/".encode())

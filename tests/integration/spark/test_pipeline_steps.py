@@ -115,6 +115,7 @@ def test_the_first_row_is_kept_in_a_batch(spark: Any) -> None:
         (1, "first position", DAY, ("t", 0, 9), {"a": 2}),
         (1, "9 minutes after the first, so not kept", DAY + datetime.timedelta(minutes=9), ("t", 0, 1), None),
         (1, "11 minutes after the first", DAY + datetime.timedelta(minutes=11), ("t", 0, 0), None),
+        (1, "9 minutes after the last that was kept", DAY + datetime.timedelta(minutes=20), ("t", 0, 3), None),
         (None, "NULL is a key", DAY, ("t", 0, 1), None),
         (None, "NULL equals NULL", DAY, ("t", 0, 2), None),
         (2, "without a time", None, ("t", 0, 1), None),
