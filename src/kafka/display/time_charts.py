@@ -22,7 +22,7 @@ MarkKind = Literal["start", "stop", "killed", "failure"]
 LINES = 6
 """Maximum number of lines, so that they can be distinguished."""
 _SIZES = (("wide-chart", 560, 230), ("narrow-chart", 340, 210))
-_FULL_SIZES = (("wide-chart full", 1120, 250), ("narrow-chart", 340, 210))
+_FULL_SIZES = (("wide-chart full", 960, 230), ("narrow-chart", 340, 210))
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 34, 24
 _DOTS = 40
 """Maximum number of points of a line that are drawn as dots, too."""

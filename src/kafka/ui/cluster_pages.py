@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kafka.display.page_elements import UNKNOWN, Html, count, facts, html, joined, link, size
-from kafka.errors import KafkaError, error_text
+from kafka.errors import KafkaError, error_text, for_code
 from kafka.ui.config_table import config_table, read_configs
 from kafka.ui.health import health_of
 from kafka.ui.page_frame import live_address, live_page, trouble
@@ -242,13 +242,18 @@ async def _logs(ui: Ui, node: int) -> list[Mapping[str, Any]]:
     ]  # fmt: skip
 
 
+def _log_state(folder: Mapping[str, Any]) -> Html:
+    code = folder["error_code"]
+    return state("bad", "Failed", for_code(code).__name__) if code else state("good", "Online")
+
+
 def _log_table() -> Table[Mapping[str, Any]]:
     def known(value: Any) -> str:
         return size(value) if value is not None and value >= 0 else UNKNOWN
 
     columns: Columns[Mapping[str, Any]] = (
         Column("directory", lambda each: each["log_dir"], lambda each: each["log_dir"]),
-        Column("state", lambda each: state("bad", "Failed") if each["error_code"] else state("good", "Online")),
+        Column("state", _log_state, lambda each: not each["error_code"]),
         Column("replicas", lambda each: count(each["replicas"]), is_number=True),
         Column("size", lambda each: size(each["size"]), lambda each: each["size"], is_number=True),
         Column("free", lambda each: known(each.get("usable_bytes")), is_number=True, note="On its file system"),

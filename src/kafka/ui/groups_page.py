@@ -73,6 +73,8 @@ async def groups_part(ui: Ui) -> Html:
 
 def _lag_chart(title: str, lags: Mapping[str, Points]) -> Html:
     """Draw what had a lag; lines of zeros would hide each other."""
+    if not lags:
+        return Html("")
     lagging = {name: points for name, points in lags.items() if any(lag for _, lag in points)}
     if not lagging and any(len(points) > 1 for points in lags.values()):
         return html('<figure><figcaption>{}</figcaption><p class="quiet">There was no lag.</p></figure>', title)
@@ -179,7 +181,8 @@ def _warning(group: GroupState) -> Html:
     if level_of(group) != "bad":
         return Html("")
     return html(
-        '<p class="trouble">This group has no members: nobody reads the {} waiting records.</p>', count(group.lag or 0)
+        '<p class="trouble">This group has no members: no consumer reads the {} waiting records.</p>',
+        count(group.lag or 0),
     )
 
 

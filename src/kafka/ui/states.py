@@ -44,11 +44,11 @@ def level_of(group: GroupState) -> Level:
 
 
 def group_state(group: GroupState) -> Html:
-    """Return the state of a group. "Empty" alone would not tell that nobody reads what is waiting."""
+    """Return the state of a group. "Empty" alone would not show that records are waiting without a reader."""
     name = group.state.replace("_", "").lower()
     word = _WORDS.get(name, group.state or "Unknown")
     if name == "empty" and group.lag:
-        return state("bad", "Empty, lagging", "The group has no members, so nobody reads the waiting records.")
+        return state("bad", "Empty, lagging", "The group has no members, so no consumer reads the waiting records.")
     if name == "dead":
         return state("bad", "Dead", "The group has no members and is being removed.")
     return state(level_of(group), word, group.state if word != group.state else "")

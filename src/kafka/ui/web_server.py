@@ -161,7 +161,7 @@ def _wrong_address(ui: Ui) -> Callable[[Request, Exception], Awaitable[Response]
     async def answer(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
         what = "does not accept this request" if status == 405 else "is not a page of this server"
-        text = f"{request.url.path!r} {what}; the links above lead to its pages"
+        text = f"{request.url.path!r} {what}; the menu leads to its pages"
         return _answer(page(ui, "Not found", "", trouble(text)), status)
 
     return answer

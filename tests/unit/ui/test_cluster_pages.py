@@ -13,7 +13,7 @@ from kafka.ui import cluster_state
 from kafka.ui.cluster_state import complete, look
 from kafka.ui.health import health_of
 from kafka.ui.snapshot import BrokerState, Need, PartitionState, Snapshot, TopicState
-from unit.ui.ui_support import HOSTILE, Pages, rows_of, text_of
+from unit.ui.ui_support import HOSTILE, Pages, pages_of, rows_of, settings, text_of
 
 pytestmark = pytest.mark.once
 
@@ -113,6 +113,13 @@ async def test_brokers_with_their_leaders_features_configs_and_logs(
     page = await pages.get("/broker", 400, id=HOSTILE)
     assert "expected the id of a broker, which is a number" in page
     assert "<script>alert" not in page
+
+
+async def test_a_broker_without_topics_has_its_log_directory() -> None:
+    with EmbeddedBroker() as empty:
+        async with pages_of(settings(empty.bootstrap_servers)) as pages:
+            ((_, state, replicas, *_),) = rows_of(await pages.get("/broker", id=1), "Log directories")
+    assert (state, replicas) == ("Online", "0")
 
 
 async def test_a_broker_that_forbids_the_details_is_still_shown(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -363,7 +363,7 @@ async def test_topics_of_an_unreachable_cluster_are_shown_without_waiting_for_co
 async def test_an_unknown_stream_is_not_found(pages: Pages) -> None:
     await pages.get("/live/nothing", 404)
     page = await pages.get("/nowhere", 404)
-    assert "'/nowhere' is not a page of this server; the links above lead to its pages" in text_of(page)
+    assert "'/nowhere' is not a page of this server; the menu leads to its pages" in text_of(page)
     assert 'href="groups"' in page
     answer = await pages.browser.post("/groups")
     assert answer.status_code == 405

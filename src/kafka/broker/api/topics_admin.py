@@ -281,7 +281,7 @@ def describe_log_dirs(
     result = DescribeLogDirsResult(log_dir=str(folder))
     try:
         result.topics = [_log_dir_topic(broker, name, indexes) for name, indexes in wanted.items()]
-        space = shutil.disk_usage(folder)
+        space = shutil.disk_usage(next(each for each in (folder, *folder.parents) if each.exists()))
         result.total_bytes, result.usable_bytes = space.total, space.free
     except (RequestFailed, OSError):
         result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
