@@ -89,7 +89,7 @@ class Progress:
         looked_at: number of records read.
         offsets: number of offsets between start and end.
         found: number of matching records.
-        ended: which limit ended the search; "" if it was none.
+        ended: which limit ended the search; "" if it was not ended by one.
         edges: the offsets that were searched, by partition.
         has_older, has_newer: whether there are more offsets to search before or after them.
     """
