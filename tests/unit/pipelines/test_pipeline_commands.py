@@ -149,7 +149,7 @@ def test_dead_letters_that_a_replay_has_processed_are_not_open(broker: EmbeddedB
     assert "4 dead letters of pipeline replayed in topic replayed.dead, 2 of them open" in result.stderr
     runs.store(dataclasses.replace(plan, done=2))
     result = written.command("dead", "--by-rule")
-    assert result.stdout == "small\t4\t4\t0\n"
+    assert result.stdout == "rule\tdead_letters\treplayed\topen\nsmall\t4\t4\t0\n"
     assert "Once corrected" not in result.stderr
     other = dataclasses.replace(plan, done=2, topic_ids={"replayed.dead": "another topic of this name"})
     runs.store(other)

@@ -125,6 +125,6 @@ def test_where_a_source_starts_and_which_topics_it_reads() -> None:
     assert topic_options(source(topic="t")) == {"subscribe": "t"}
     assert topic_options(source(topics=["a", "b"])) == {"subscribe": "a,b"}
     assert topic_options(source(pattern="a.*")) == {"subscribePattern": "a.*"}
-    sources = {"one": source(topic="a"), "two": source(topics=["b", "c"]), "three": source(pattern="[a-d]x?")}
+    sources = {"one": source(topic="a"), "two": source(topics=["b", "c"]), "three": source(pattern="^[a-d]x?$")}
     topics = {topic: by_topic(sources, topic) for topic in ("a", "b", "c", "d", "bx", "bxx", "e")}
     assert topics == {"a": "one", "b": "two", "c": "two", "d": "three", "bx": "three", "bxx": None, "e": None}
