@@ -153,7 +153,7 @@ def test_dead_letters_that_a_replay_has_processed_are_not_open(broker: EmbeddedB
     assert "Once corrected" not in result.stderr
     other = dataclasses.replace(plan, done=2, topic_ids={"replayed.dead": "another topic of this name"})
     runs.store(other)
-    assert written.command("dead", "--by-rule").stdout == "small\t4\t0\t4\n"
+    assert written.command("dead", "--by-rule").stdout == "rule\tdead_letters\treplayed\topen\nsmall\t4\t0\t4\n"
 
 
 def test_for_a_query_that_keeps_state_dead_suggests_a_backfill(broker: EmbeddedBroker, tmp_path: Path) -> None:
