@@ -3,7 +3,8 @@
 Looks over workflows, forms and hooks; builds the source distribution, the pure wheel and, with zig, wheels for Linux
 with an old glibc and with musl; builds some of them twice, which has to give the same bytes; has auditwheel and twine
 judge them; asks cibuildwheel what it would build, and mypy what is missing on macOS and Windows; installs what can run
-here into empty environments, and tries the first commands of the README there.
+here into empty environments, and tries the first commands of the README there; writes a bill of materials and
+checksums, and looks for advisories of the pinned packages.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scripts.pythons import find_interpreter
-from scripts.release import build, project, systems, trial
+from scripts.release import build, project, supply_chain, systems, trial
 from scripts.release.build import ROOT, BuildError, run
 from scripts.release.targets import TARGETS
 
@@ -92,6 +93,10 @@ def _release(out: Path, work: Path, versions: list[str], targets: list[str]) -> 
     yield f"cibuildwheel would build {_identifiers()} wheels"
     yield from map(systems.check, systems.SYSTEMS)
     yield from _trials(pure, compiled, pythons, work)
+    first = next(python for python in pythons.values() if python is not None)
+    yield supply_chain.bill(trial.install(first, pure, work / "bill"), out, DISTRIBUTION_VERSION)
+    yield supply_chain.audit(sorted((ROOT / "requirements").glob("*.txt")))
+    yield supply_chain.checksums(out)
 
 
 def _plain(out: Path, work: Path) -> tuple[Path, Path]:

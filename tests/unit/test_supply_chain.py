@@ -1,0 +1,58 @@
+"""What a release says of its own files and of the packages that it pins."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripts.release.build import BuildError
+from scripts.release.supply_chain import CHECKSUMS, audit, checksums, judged
+
+pytestmark = pytest.mark.once
+
+
+def test_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
+    (tmp_path / "a.whl").write_bytes(b"one")
+    (tmp_path / "b.tar.gz").write_bytes(b"two")
+    for _ in range(2):  # the file does not contain itself
+        assert checksums(tmp_path) == "SHA256SUMS has 2 files"
+    command = ["sha256sum", "--check", "--strict", CHECKSUMS]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == (
+        "a.whl: OK\nb.tar.gz: OK\n"
+    )
+    (tmp_path / "a.whl").write_bytes(b"other")
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 1
+
+
+def test_packages_with_advisories_stop_a_release() -> None:
+    fine = {"name": "a", "version": "1", "vulns": []}
+    unread = {"name": "b", "skip_reason": "Dependency not found on PyPI and could not be audited: b (1)"}
+    bad = {"name": "c", "version": "2", "vulns": [{"id": "PYSEC-1", "fix_versions": ["2.1"]}]}
+    assert judged([fine, fine]) == "no advisory for 2 pinned packages"
+    some = judged([fine, unread])
+    assert some.startswith("no advisory for 1 pinned packages; audit the other 1, whose advisories could not be read")
+    with pytest.raises(BuildError, match=r"c 2: PYSEC-1, fixed in 2\.1"):
+        judged([fine, bad])
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("requests.exceptions.ConnectionError: refused", None),
+        ("ERROR: duplicate requirements", "pip-audit failed for a.txt"),
+    ],
+)
+def test_only_an_outage_is_no_reason_to_stop(
+    said: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*given: Any, **options: Any) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(given, 1, "", said)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    if expected is None:
+        assert audit([tmp_path / "a.txt"]).endswith("could not be read: audit them before publishing")
+    else:
+        with pytest.raises(BuildError, match=expected):
+            audit([tmp_path / "a.txt"])
