@@ -353,11 +353,11 @@ def wait_until(condition) -> None:
 @pytest.mark.needs(broker=(4, 0), why="KRaft")
 def test_leaders_are_elected_and_partitions_moved(apache_kafka, make_topic_on):
     cli, name = Cli(apache_kafka.bootstrap_servers), make_topic_on(apache_kafka)()
-    assert cli("partitions", "elect", "-p", f"{name}:0") == f"{name}\t0\talready the leader\n"
+    assert cli("partitions", "elect", "-p", f"{name}:0", "--no-titles") == f"{name}\t0\talready the leader\n"
     broker = cli.json("partitions", "describe", name)[0]["leader"]
-    assert cli("partitions", "move", f"{name}:0={broker}") == f"{name}\t0\t{broker}\t\n"
-    assert cli("partitions", "moves") == ""
-    refused = cli.run("partitions", "move", f"{name}:0=4711")
+    assert cli("partitions", "move", f"{name}:0={broker}", "--no-titles") == f"{name}\t0\t{broker}\t\n"
+    assert cli("partitions", "moves", "--no-titles") == ""
+    refused = cli.run("partitions", "move", f"{name}:0=4711", "--no-titles")
     assert (refused.returncode, refused.stdout.split("\t")[3]) == (1, "InvalidReplicationAssignmentError\n")
     assert cli.json("cluster", "quorum")["topics"]
 

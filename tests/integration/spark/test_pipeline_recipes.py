@@ -337,30 +337,38 @@ def blocks(section: str, language: str) -> list[str]:
 def test_the_first_ten_minutes(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands print what the page says."""
     servers = setting.broker.bootstrap_servers
-    printed = {}
+    printed: dict[str, list[str]] = {}
     commands_of_page = [line for block in blocks("Ten minutes", "sh") for line in block.splitlines()]
     for line in commands_of_page:
-        program, *arguments = shlex.split(line)
+        text, bar, command = line.removeprefix("echo ").partition(" | ")
+        program, *arguments = shlex.split(command if bar else line)
         if program == "kafka" and arguments[0] != "broker":
             if arguments[0] != "pipeline":
                 arguments = ["-b", servers, *arguments]
             elif arguments[1] == "init":
                 arguments += ["-b", servers]
-            done = CliRunner().invoke(commands, arguments)
+            given = "".join(f"{each}\n" for each in shlex.split(text)) if bar else None
+            done = CliRunner().invoke(commands, arguments, input=given)
             assert done.exit_code == 0, done.output
-            printed[line] = done.output
+            printed.setdefault(line, []).append(done.output)
         elif program == "cd":
             monkeypatch.chdir(arguments[0])
         elif program == "sed":
             subprocess.run([program, *arguments], check=True)
         else:
             assert program in ("pip", "kafka"), line
-    replayed = printed['kafka pipeline replay flights.yaml --rule "delay is plausible"']
+    (replayed,) = printed['kafka pipeline replay flights.yaml --rule "delay is plausible"']
     assert re.search(r"rows in\s+3\n\s*rows out\s+2\n", replayed), replayed
-    assert "not true" in printed['kafka pipeline dead flights.yaml --rule "delay is plausible"']
-    ran = printed["kafka pipeline run flights.yaml --once"]
+    assert "not true" in printed['kafka pipeline dead flights.yaml --rule "delay is plausible"'][0]
+    ran, again = printed["kafka pipeline run flights.yaml --once"]
     assert re.search(r"rows in\s+60\n\s*rows out\s+21\n\s*dead letters\s+9 ", ran), ran
-    assert "balances: 60 in, 23 out, 28 filtered, 2 dropped, 7 dead" in printed["kafka pipeline audit flights.yaml"]
+    (audited,) = printed["kafka pipeline audit flights.yaml"]
+    assert "balances: 60 in, 23 out, 28 filtered, 2 dropped, 7 dead" in audited
+    assert re.search(r"rows in\s+1\n\s*rows out\s+0\n\s*dead letters\s+1 ", again), again
+    (own,) = printed["kafka pipeline dead flights.yaml --rule decodes --limit 1"]
+    cause = 'day: expected a whole number of 32 bits, got the string "1st", at byte 34'
+    assert cause in own
+    assert cause in PAGE, "the page shows it"
 
 
 def test_the_programs_about_steps(setting: Setting, capsys: pytest.CaptureFixture[str]) -> None:
