@@ -24,6 +24,7 @@ _FORMATS = (("JSON Lines", "jsonl"), ("CSV", "csv"), ("Parquet", "parquet"))
 
 async def messages_page(ui: Ui, given: Mapping[str, str]) -> AsyncGenerator[Html]:
     """Yield the form, and then results as they are found, so that the browser can show them and stop the search."""
+    await ui.poller.snapshot()  # for the header
     around = frame(ui, "Messages", "/messages")
     yield around.start
     yield await form(ui, given, "messages", "Search")

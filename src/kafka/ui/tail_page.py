@@ -34,6 +34,7 @@ _MOST_WITHOUT_SCRIPTS = 2000
 
 async def tail_page(ui: Ui, given: Mapping[str, str]) -> AsyncGenerator[Html]:
     """Yield the page; with ``plain=1``, it contains new messages as they are written."""
+    await ui.poller.snapshot()  # for the header
     around = frame(ui, "Live messages", "/messages")
     yield around.start
     yield await form(ui, given, "tail", "Follow")
