@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_STATELESS = frozenset(
+STATELESS = frozenset(
     {
         "ArrowEvalPython",
         "BatchEvalPython",
@@ -34,7 +34,7 @@ _STATELESS = frozenset(
         "TypedFilter",
     }
 )
-"""Nodes of optimized plans with one input, whose result for a batch depends on this batch alone."""
+"""Nodes with one input, whose result for a batch depends on this batch alone; `row_plans` knows more of them."""
 _SOURCES = frozenset({"RelationV2", "InMemoryRelation"})
 """Nodes that read records: from Kafka, or from a persisted frame."""
 _OPTIMIZED = re.compile(r"^== Optimized Logical Plan ==\n(.*?)^== Physical Plan ==", re.DOTALL | re.MULTILINE)
@@ -67,6 +67,6 @@ def describes_stateless(text: str) -> bool:
         name = node[1] if node is not None else ""
         if name in _SOURCES:
             return True
-        if name not in _STATELESS:
+        if name not in STATELESS:
             return False
     return False

@@ -59,7 +59,7 @@ class FailedPart:
             error: the error with which Spark ended.
         """
         failure = failure_of(self.declaration, error)
-        kind = kind_of(str(error) if isinstance(error, PipelineFailedError) else spark_cause(error))
+        kind = kind_of(spark_cause(error))
         count = sum(end - start for start, end in self.ranges.values())
         if kind is None or FAILED_ROW in str(failure) or not 0 < count <= MOST_OFFSETS:
             return failure

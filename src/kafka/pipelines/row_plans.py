@@ -21,26 +21,7 @@ if TYPE_CHECKING:
 
 _SAME_ROWS = frozenset({"SubqueryAlias", "View", "EventTimeWatermark"})
 """Nodes that return the rows of their input. Without state, a watermark has no effect."""
-_STATELESS = _SAME_ROWS | {
-    "ArrowEvalPython",
-    "BatchEvalPython",
-    "CollectMetrics",
-    "DeserializeToObject",
-    "Expand",
-    "Filter",
-    "Generate",
-    "MapElements",
-    "MapInArrow",
-    "MapInPandas",
-    "MapPartitions",
-    "Project",
-    "PythonMapInArrow",
-    "Repartition",
-    "RepartitionByExpression",
-    "ResolvedHint",
-    "SerializeFromObject",
-    "TypedFilter",
-}
+_STATELESS = _SAME_ROWS | connect_plans.STATELESS | {"CollectMetrics", "ResolvedHint"}
 """Nodes whose result for a micro-batch depends on this micro-batch alone."""
 
 _LEFT_JOINS = frozenset({"INNER", "CROSS", "LEFT OUTER", "LEFT SEMI", "LEFT ANTI"})

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kafka.errors import KafkaConfigurationError
 from kafka.pipelines.backfill import SourceRecords
 from kafka.pipelines.batch_writes import BatchWrite, StreamRun
 from kafka.pipelines.combined_rows import Form
@@ -255,17 +256,22 @@ class RunningPipeline:
                 self.query.stop()
             raise
         except Exception as raised:
-            error = self._failure(raised)
+            error = failure_of(self._declaration, raised)  # also if the search for the record is interrupted
+            error = self._with_record(raised, error)
             raise error from None
         finally:
             self._end(error)
         return result_of(self._events, self._directory)
 
-    def _failure(self, raised: Exception) -> PipelineFailedError:
+    def _with_record(self, raised: Exception, failure: PipelineFailedError) -> PipelineFailedError:
         """Return the error of the run, with the record that causes it, if one is found."""
-        if isinstance(raised, PipelineFailedError):
-            return failure_of(self._declaration, raised)
-        ranges = read_checkpoint(self._directory.stream).unfinished_ranges
+        if raised is failure:
+            return failure
+        try:
+            ranges = read_checkpoint(self._directory.stream).unfinished_ranges
+        except KafkaConfigurationError as error:
+            log.warning("pipeline %s: cannot look for the record that fails: %s", self._declaration.pipeline, error)
+            return failure
         records = SourceRecords(self._declaration, self._spark)
         return FailedPart(self._declaration, self._function, records, ranges).named(raised)
 

@@ -17,7 +17,8 @@ from kafka.broker import EmbeddedBroker
 from kafka.errors import IllegalStateError
 from kafka.pipelines.backfill import backfill
 from kafka.pipelines.declaration import Declaration, FieldFormat
-from kafka.pipelines.events import Event, EventFile
+from kafka.pipelines.events import Event, EventFile, read_events
+from kafka.pipelines.failing_records import FailedPart
 from kafka.pipelines.replay import replay
 from kafka.pipelines.run import PipelineFailedError, run, start
 from kafka.pipelines.yaml_file import parse
@@ -231,3 +232,16 @@ def test_the_error_of_a_backfill_names_the_record(spark, numbers):
     assert f"The query fails for the record {numbers.source}/0/3." in str(raised.value)
     assert backfill(numbers.declaration("select id, n from source"), spark).out == 6
     assert numbers.out() == list(range(6))
+
+
+def test_a_run_has_failed_even_if_the_search_for_its_record_is_interrupted(spark, numbers, monkeypatch):
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    numbers.produce({"id": 1, "n": 0})
+    monkeypatch.setattr(FailedPart, "named", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(numbers.declaration("select id, 100 div n as n from source"), spark)
+    *_, last = read_events(numbers.directory / "pipeline" / "events")
+    assert last.kind == "failure"
+    assert "DIVIDE_BY_ZERO" in (last.cause or "")
