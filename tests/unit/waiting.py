@@ -16,8 +16,29 @@ async def until(condition: Callable[[], object]) -> None:
             await asyncio.sleep(0.001)
 
 
-def let_pass(seconds: float) -> None:
-    """Put the running loop's clock forward: what was due by then is due now."""
+class SettableClock:
+    """A loop's clock that a test can put forward.
+
+    Arguments:
+        now: the loop's own clock.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self.ahead_s = 0.0
+
+    def __call__(self) -> float:
+        return self._now() + self.ahead_s
+
+
+def settable_clock() -> SettableClock:
+    """Give the running loop a clock that can be put forward. Clients read the clock that they find at their start."""
     loop = asyncio.get_running_loop()
-    now = loop.time
-    loop.time = lambda: now() + seconds  # type: ignore[method-assign]
+    if not isinstance(loop.time, SettableClock):
+        loop.time = SettableClock(loop.time)  # type: ignore[method-assign]
+    return loop.time  # type: ignore[return-value]
+
+
+def let_pass(seconds: float) -> None:
+    """Put the running loop's clock forward: what was due by then is due now. See `settable_clock`."""
+    settable_clock().ahead_s += seconds

@@ -44,34 +44,41 @@ W = TypeVar("W", bound=Window)
 class Windows(Generic[W]):
     """The current window, and the earlier windows that still count.
 
+    Code that counts for each request uses `present` directly until the time is `until`, which saves a function call.
+
     Arguments:
         make: creates a window that begins at the given time.
         options: the number and length of windows.
+
+    Attributes:
+        present: the current window, a `W`; None before the first event.
+        until: when the current window ends, in the client's time in seconds; minus infinity before the first event.
     """
 
-    __slots__ = ("_make", "_options", "_past", "_present", "_until")
+    __slots__ = ("_make", "_options", "_past", "present", "until")
 
     def __init__(self, make: Callable[[float], W], options: WindowOptions) -> None:
         self._make = make
         self._options = options
         self._past: tuple[W, ...] = ()
-        self._present: W | None = None
-        self._until = -math.inf
+        self.present: Any = None
+        self.until = -math.inf
 
     def at(self, now: float) -> W:
         """Return the window in which to count; called in the counting thread."""
-        present = self._present
-        return present if present is not None and now < self._until else self._turn(now)
+        present: W = self.present if now < self.until else self.turn(now)
+        return present
 
-    def _turn(self, now: float) -> W:
+    def turn(self, now: float) -> W:
+        """Begin a new window, because the present one has ended, and return it."""
         samples, window_s = self._options
         self._past = self._all()[1 - samples :] if samples > 1 else ()
-        self._present = present = self._make(now)
-        self._until = now + window_s
+        self.present = present = self._make(now)
+        self.until = now + window_s
         return present
 
     def _all(self) -> tuple[W, ...]:
-        return self._past if self._present is None else (*self._past, self._present)
+        return self._past if self.present is None else (*self._past, self.present)
 
     def live(self, now: float) -> list[W]:
         """Return the windows that still count, oldest first."""
@@ -140,7 +147,7 @@ class SampledValues(Windows[Values]):
 
     def record(self, value: float, now: float) -> None:
         """Record a value."""
-        window = self.at(now)
+        window: Values = self.present if now < self.until else self.turn(now)
         window.count += 1
         window.total += value
         if value > window.largest:

@@ -78,7 +78,9 @@ class ApiVersions:
 
     def version_for(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int:
         """Like `pick`, but raise `UnsupportedVersionError`, naming both sides' versions, instead of returning None."""
-        version = self.pick(request, min_version, max_version)
+        version = self._chosen.get((request, min_version, max_version))
+        if version is None:  # not chosen yet
+            version = self.pick(request, min_version, max_version)
         return version if version is not None else self._refuse(request, min_version, max_version)
 
     def _pick(self, request: Any, min_version: int, max_version: int | None) -> int | None:

@@ -20,8 +20,9 @@ from kafka.errors import (
 from kafka.net.broker_versions import ApiVersions
 from kafka.net.fork import close_in_children
 from kafka.net.frame_stream import Stream
+from kafka.net.own_loop import clock_of
 from kafka.net.open_stream import describe_failure, open_stream
-from kafka.net.pending_requests import Answered, Deadlines, InFlight, InFlightTable, Outgoing, SendQueue
+from kafka.net.pending_requests import Answered, Deadlines, InFlight, InFlightTable, SendQueue
 from kafka.net.receiver import Receiver
 from kafka.net.statistics import NetworkTraffic, NodeTraffic
 from kafka.net.tls_context import TlsRefusedError, is_alert, tls_context
@@ -58,6 +59,7 @@ class Connection:
         self._options = options
         self._client_id = options.client_id if options.client_id is not None else DEFAULT_CLIENT_ID
         self.loop = asyncio.get_running_loop()
+        self._now = clock_of(self.loop)
         self._table = InFlightTable()
         limit = options.max_in_flight_requests_per_connection
         self._send_queue = SendQueue(self.loop, self._transmit, self._table.__len__, limit)
@@ -167,35 +169,36 @@ class Connection:
             digest: converts the response to the value that ``reply`` receives. A large answer is decoded and digested
                 in a thread, and the many objects of the response are freed before the loop continues.
         """
-        self._open_stream()
+        if self._stream is None or self._why_closed is not None:
+            raise self._closed_error()
         cls = type(request)
         if version is None:
             version = self.api_versions.version_for(cls)
         timeout_s = (self._options.request_timeout_ms if timeout_ms is None else timeout_ms) / 1000
         number = self._table.next_id()
         parts = encode_request(request, version, number, self._client_id)
-        entry = written = None
-        if cls.API_KEY != _PRODUCE or request.acks != 0:  # type: ignore[attr-defined]  # ProduceRequest has it
-            entry = InFlight(cls, version, reply, timeout_s, digest)
-        else:
+        written = None
+        if cls.API_KEY == _PRODUCE and request.acks == 0:  # type: ignore[attr-defined]  # ProduceRequest has it
             written = partial(self._sent_unanswered, cls, reply)
-        outgoing = Outgoing(number, parts, reply, entry, written)
+        outgoing = InFlight(cls, version, reply, timeout_s, digest, number, parts, written)
         if urgent:
             self._transmit(outgoing)
         else:
             self._send_queue.put(outgoing)
 
-    def _transmit(self, outgoing: Outgoing) -> None:
-        stream, entry = self._stream, outgoing.entry
+    def _transmit(self, outgoing: InFlight) -> None:
+        stream, parts = self._stream, outgoing.parts
         assert stream is not None
-        now = self._deadlines.last_used = self.loop.time()
-        if entry is not None:
-            entry.sent_at = now
-            entry.deadline = now + entry.timeout_s
-            self._table[outgoing.number] = entry
-            self._deadlines.timer.at(entry.deadline)
-        self.traffic.sent(sum(map(len, outgoing.parts)), now)
-        stream.write(outgoing.parts)
+        now = self._deadlines.last_used = self._now()
+        if outgoing.written is None:
+            outgoing.sent_at = now
+            outgoing.deadline = now + outgoing.timeout_s
+            self._table[outgoing.number] = outgoing
+            if outgoing.deadline < self._deadlines.timer.due_at:
+                self._deadlines.timer.at(outgoing.deadline)
+        self.traffic.sent(sum(map(len, parts)), now)
+        outgoing.parts = ()  # they may be large, and must not live until the answer arrives
+        stream.write(parts)
         if outgoing.written is not None:
             stream.when_drained(outgoing.written)
 

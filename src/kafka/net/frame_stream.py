@@ -30,15 +30,19 @@ A frame without a buffer is valid only during the call.
 class FrameCutter:
     """The receiving half of a connection.
 
-    Does no I/O: the owner reads into `writable()`, and reports the number of received bytes with `received()`.
+    Does no I/O: the owner reads into `target`, and reports the number of received bytes with `received()`.
 
     Arguments:
         sink: called with each complete frame.
         max_frame_bytes: maximum frame size; a larger one raises `InvalidReceiveError` before anything is allocated.
         pool: the buffers for large frames.
+
+    Attributes:
+        target: the memory for the next bytes.
+        missing: number of bytes missing from a large frame; 0 if none is being received.
     """
 
-    __slots__ = ("_end", "_filled", "_frame", "_max", "_pool", "_shared", "_sink", "_view")
+    __slots__ = ("_end", "_frame", "_max", "_pool", "_shared", "_sink", "_view", "missing", "target")
 
     def __init__(self, sink: FrameSink, max_frame_bytes: int, pool: BufferPool) -> None:
         self._sink = sink
@@ -48,40 +52,23 @@ class FrameCutter:
         self._view = memoryview(self._shared)
         self._end = 0
         self._frame: FrameBuffer | None = None
-        self._filled = 0
+        self.missing = 0
+        self.target = self._view
 
     @property
     def mid_frame(self) -> bool:
         """Whether part of a frame has been received."""
         return self._frame is not None or self._end > 0
 
-    @property
-    def missing(self) -> int:
-        """Number of bytes missing from a large frame; 0 if none is being received."""
-        return len(self._frame.view) - self._filled if self._frame is not None else 0
-
-    def writable(self) -> memoryview:
-        """Return the memory for the next bytes."""
-        if self._frame is not None:
-            return self._frame.view[self._filled :]
-        return self._view[self._end :]
-
     def received(self, count: int) -> None:
-        """Process ``count`` bytes written to `writable()`, and pass the frames that they complete to the sink.
+        """Process ``count`` bytes written to `target`, and pass the frames that they complete to the sink.
 
         Raises `InvalidReceiveError` if the bytes are not frames of Kafka's protocol.
         """
-        frame = self._frame
-        if frame is None:
-            self._cut(self._end + count)
+        if self._frame is not None:
+            self._received_large(self._frame, count)
             return
-        self._filled += count
-        if self._filled == len(frame.view):
-            self._frame = None
-            self._sink(frame.view, frame)
-
-    def _cut(self, end: int) -> None:
-        start = 0
+        start, end = 0, self._end + count
         while end - start >= 4:
             (size,) = _SIZE.unpack_from(self._shared, start)
             if not 0 <= size <= self._max:
@@ -98,14 +85,26 @@ class FrameCutter:
                 break
         if start and start < end:
             self._view[: end - start] = self._view[start:end]
-        self._end = end - start
+        self._end = rest = end - start
+        self.target = self._view[rest:] if rest else self._view
 
     def _begin_large(self, start: int, end: int, size: int) -> None:
         frame = self._pool.take(size)
-        self._filled = end - start
-        frame.view[: self._filled] = self._view[start:end]
+        filled = end - start
+        frame.view[:filled] = self._view[start:end]
         self._frame = frame
         self._end = 0
+        self.missing = size - filled
+        self.target = frame.view[filled:]
+
+    def _received_large(self, frame: FrameBuffer, count: int) -> None:
+        self.missing -= count
+        if self.missing:
+            self.target = self.target[count:]
+            return
+        self._frame = None
+        self.target = self._view
+        self._sink(frame.view, frame)
 
     def _describe(self, start: int, end: int, size: int) -> str:
         head = bytes(self._shared[start : min(end, start + 16)])
@@ -150,6 +149,7 @@ class Stream(asyncio.BufferedProtocol):
         self._why: Exception | None = None
         self._ended = asyncio.get_running_loop().create_future()
         self._on_drained: list[Callable[[], object]] = []
+        self._closing = False
         self.received_anything = False
 
     # Called by asyncio
@@ -165,7 +165,7 @@ class Stream(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return the memory for the next bytes: the buffer of a large frame, or the shared one."""
-        return self._cutter.writable()
+        return self._cutter.target
 
     def buffer_updated(self, nbytes: int) -> None:
         """Process ``nbytes`` received bytes."""
@@ -175,8 +175,9 @@ class Stream(asyncio.BufferedProtocol):
         except InvalidReceiveError as error:
             self.abort(error)
             return
-        if self._socket is not None:
-            self._wake_after(min(self._cutter.missing, _WAKE_BYTES) or 1)
+        wake_bytes = min(self._cutter.missing, _WAKE_BYTES) or 1
+        if wake_bytes != self._wake_bytes:
+            self._wake_after(wake_bytes)
 
     def eof_received(self) -> bool:
         """Close this side of the stream, because the peer has closed its side."""
@@ -184,6 +185,7 @@ class Stream(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Handle the end of the stream, whichever side closed it."""
+        self._closing = True
         self._backlog.clear()
         if not self._ended.done():
             self._ended.set_result(None)
@@ -219,10 +221,12 @@ class Stream(asyncio.BufferedProtocol):
 
     def write(self, parts: Sequence[Part]) -> None:
         """Send the parts of a request after earlier ones. The parts must not change afterwards."""
-        if not (self._full or self._backlog):
-            self._transmit(parts)
-        else:
+        if self._full or self._backlog:
             self._backlog.append(parts)
+        elif len(parts) > 1:
+            self._transmit(parts)
+        elif not self._closing:
+            self._transport.write(parts[0])
 
     def when_drained(self, callback: Callable[[], object]) -> None:
         """Call ``callback`` once all data is passed to the transport, possibly immediately, or when the stream ends."""
@@ -239,6 +243,7 @@ class Stream(asyncio.BufferedProtocol):
     def abort(self, why: Exception | None = None) -> None:
         """Close the stream immediately; unsent data is lost."""
         self._why = self._why or why
+        self._closing = True
         if self._transport is not None:
             self._transport.abort()
 
@@ -246,6 +251,7 @@ class Stream(asyncio.BufferedProtocol):
         """Close the stream once all data is sent, or after ``timeout_s`` seconds."""
         if self._transport is None:
             return
+        self._closing = True
         self._transport.close()
         await asyncio.wait((self._ended,), timeout=timeout_s)
         if not self._ended.done():
@@ -254,9 +260,9 @@ class Stream(asyncio.BufferedProtocol):
 
     def _wake_after(self, nbytes: int) -> None:
         """Set the socket's low-water mark (SO_RCVLOWAT), so that fewer bytes do not wake up the loop."""
-        if nbytes == self._wake_bytes or self._socket is None:
-            return
         self._wake_bytes = nbytes
+        if self._socket is None:
+            return
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, nbytes)
         except (OSError, TypeError) as error:  # sockets of other event loops may not support this option
@@ -273,10 +279,7 @@ class Stream(asyncio.BufferedProtocol):
 
     def _transmit(self, parts: Sequence[Part]) -> None:
         transport = self._transport
-        if transport.is_closing():
-            return
-        if len(parts) == 1:
-            transport.write(parts[0])
+        if self._closing:
             return
         chunks = _join_small(parts)
         if _GATHERS:

@@ -1,14 +1,25 @@
-"""The event loop of an asyncio client, and the errors of a client whose loop no longer runs."""
+"""The event loop of an asyncio client: its clock, and the errors of a client whose loop no longer runs."""
 
 import asyncio
+import time
 import weakref
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, TypeVar
 
 from kafka.errors import IllegalStateError
 from kafka.net.fork import after_fork, forked_client_error, keep_alive
 
 T = TypeVar("T")
+
+
+def clock_of(loop: asyncio.AbstractEventLoop) -> Callable[[], float]:
+    """Return the function that reads the loop's clock, in seconds.
+
+    asyncio's own loops read `time.monotonic` in a Python function. Code on the path of each request calls the clock
+    directly instead. Loops with a clock of their own, such as simulated ones, keep it.
+    """
+    ordinary = type(loop).time is asyncio.BaseEventLoop.time and "time" not in vars(loop)  # type: ignore[comparison-overlap]
+    return time.monotonic if ordinary else loop.time
 
 
 class OwnLoop:

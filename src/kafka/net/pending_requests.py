@@ -73,16 +73,30 @@ class Reply(Generic[R]):
 
 
 class InFlight:
-    """A request that is waiting for its answer, and the future for the answer.
+    """A request that is queued or waiting for its answer, and the future for the answer.
 
     The send time and the deadline, in seconds of the loop's clock, are set when the request is sent.
 
     Arguments:
         digest: converts the response, in the thread that decodes it, to the result of ``future``; None: the result is
             the response itself.
+        number: the correlation id.
+        parts: the encoded request; emptied when the request is sent.
+        written: called once the request is passed to the socket; None for a request that has an answer.
     """
 
-    __slots__ = ("deadline", "digest", "future", "request", "sent_at", "timeout_s", "version")
+    __slots__ = (
+        "deadline",
+        "digest",
+        "future",
+        "number",
+        "parts",
+        "request",
+        "sent_at",
+        "timeout_s",
+        "version",
+        "written",
+    )
 
     def __init__(
         self,
@@ -91,11 +105,17 @@ class InFlight:
         future: Answered[Any],
         timeout_s: float,
         digest: Callable[[Any], Any] | None = None,
+        number: int = 0,
+        parts: Sequence[Part] = (),
+        written: Callable[[], object] | None = None,
     ) -> None:
         self.request = request
         self.digest = digest
         self.version = version
         self.future = future
+        self.number = number
+        self.parts = parts
+        self.written = written
         self.deadline = math.inf
         self.sent_at = 0.0
         self.timeout_s = timeout_s
@@ -143,26 +163,6 @@ class InFlightTable(dict[int, InFlight]):
         return entries
 
 
-class Outgoing:
-    """An encoded request. ``entry`` is None if the request has no answer (acks=0)."""
-
-    __slots__ = ("entry", "number", "parts", "reply", "written")
-
-    def __init__(
-        self,
-        number: int,
-        parts: Sequence[Part],
-        reply: Answered[Any],
-        entry: InFlight | None,
-        written: Callable[[], object] | None,
-    ) -> None:
-        self.number = number
-        self.parts = parts
-        self.reply = reply
-        self.entry = entry
-        self.written = written
-
-
 class SendQueue:
     """Sends the requests of one connection as soon as they may be sent.
 
@@ -189,7 +189,7 @@ class SendQueue:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        transmit: Callable[[Outgoing], None],
+        transmit: Callable[[InFlight], None],
         in_flight: Callable[[], int],
         limit: int,
     ) -> None:
@@ -197,7 +197,7 @@ class SendQueue:
         self._transmit = transmit
         self._in_flight = in_flight
         self._limit = limit
-        self.waiting: deque[Outgoing] = deque()
+        self.waiting: deque[InFlight] = deque()
         self._held = False
         self._throttled_until = 0.0
         self._throttle_timer: asyncio.TimerHandle | None = None
@@ -205,7 +205,7 @@ class SendQueue:
     def __len__(self) -> int:
         return len(self.waiting)
 
-    def put(self, outgoing: Outgoing) -> None:
+    def put(self, outgoing: InFlight) -> None:
         """Send a request if possible; otherwise queue it."""
         if not self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
             self._transmit(outgoing)
@@ -216,7 +216,7 @@ class SendQueue:
         """Send the queued requests that may be sent now. Called after each answer."""
         while self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
             outgoing = self.waiting.popleft()
-            if not outgoing.reply.done():  # otherwise the caller gave up before the request was sent
+            if not outgoing.future.done():  # otherwise the caller gave up before the request was sent
                 self._transmit(outgoing)
 
     def hold(self) -> None:
@@ -247,7 +247,7 @@ class SendQueue:
         if self._throttle_timer is not None:
             self._throttle_timer.cancel()
             self._throttle_timer = None
-        left = [outgoing.reply for outgoing in self.waiting]
+        left = [outgoing.future for outgoing in self.waiting]
         self.waiting.clear()
         return left
 
@@ -257,23 +257,26 @@ class CheckTimer:
 
     Arguments:
         check: must again request all times that are still needed.
+
+    Attributes:
+        due_at: the earliest requested time; infinity if none is requested. A later time need not be requested.
     """
 
-    __slots__ = ("_at", "_check", "_loop", "_timer")
+    __slots__ = ("_check", "_loop", "_timer", "due_at")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, check: Callable[[], None]) -> None:
         self._loop = loop
         self._check = check
         self._timer: asyncio.TimerHandle | None = None
-        self._at = 0.0
+        self.due_at = math.inf
 
     def at(self, when: float) -> None:
         """Request a check at ``when`` (seconds of the loop's clock) or earlier."""
+        if self.due_at <= when:
+            return
         if self._timer is not None:
-            if self._at <= when:
-                return
             self._timer.cancel()
-        self._at = when
+        self.due_at = when
         self._timer = self._loop.call_at(when, self._fire)
 
     def cancel(self) -> None:
@@ -281,9 +284,11 @@ class CheckTimer:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+            self.due_at = math.inf
 
     def _fire(self) -> None:
         self._timer = None
+        self.due_at = math.inf
         self._check()
 
 

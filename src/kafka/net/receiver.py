@@ -23,9 +23,10 @@ from kafka.errors import (
 from kafka.net.buffers import FrameBuffer
 from kafka.net.fork import after_fork
 from kafka.net.helper_threads import run_blocking
+from kafka.net.own_loop import clock_of
 from kafka.net.pending_requests import InFlight, InFlightTable, Reply, SendQueue
 from kafka.net.statistics import NodeTraffic
-from kafka.wire.framing import correlation_id, decode_response
+from kafka.wire.framing import CORRELATION_ID, decode_response
 
 if TYPE_CHECKING:
     from kafka.wire import Request
@@ -261,6 +262,7 @@ class Receiver:
         self._reader = AnswerReader(loop, self._give, self._unreadable)
         self._throttle_log = ThrottleLog()
         self.answered = 0
+        self._now = clock_of(loop)
         self.raw: asyncio.Future[bytes] | None = None
 
     def take(self, view: memoryview, buffer: FrameBuffer | None) -> bool:
@@ -274,13 +276,13 @@ class Receiver:
                 InvalidReceiveError, f"sent a frame of {len(view)} bytes, which is not an answer; is it a Kafka broker?"
             )
             return False
-        entry = self._table.pop(correlation_id(view), None)
+        number = CORRELATION_ID.unpack_from(view)[0]
+        entry = self._table.pop(number, None)
         if entry is None:
-            number = correlation_id(view)
             self._refuse(CorrelationIdError, f"answered a request that was not sent (correlation id {number})")
             return False
         self.answered += 1
-        now = self._loop.time()
+        now = self._now()
         self._connection.traffic.answered(len(view) + _SIZE_BYTES, now - entry.sent_at, now)
         if not entry.future.done():
             goes_on = self._reader.read(entry, view, buffer) and not self._connection.closed

@@ -59,7 +59,7 @@ class NodeTraffic(Windows[_Exchanged]):
 
     def sent(self, size: int, now: float) -> None:
         """Count a sent request of ``size`` bytes."""
-        window = self.at(now)
+        window: _Exchanged = self.present if now < self.until else self.turn(now)
         window.requests += 1
         window.sent_bytes += size
         if size > window.largest_request:
@@ -67,7 +67,7 @@ class NodeTraffic(Windows[_Exchanged]):
 
     def answered(self, size: int, latency_s: float, now: float) -> None:
         """Count an answer of ``size`` bytes, ``latency_s`` seconds after its request."""
-        window = self.at(now)
+        window: _Exchanged = self.present if now < self.until else self.turn(now)
         latency_ms = 1000 * latency_s
         window.responses += 1
         window.received_bytes += size

@@ -126,8 +126,15 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
         Returns the record's metadata; raises the same errors as `send`, and the delivery error if the record is not
         delivered.
         """
-        future = await self.send(topic, value, key, headers, partition, timestamp_ms)
-        self._started().send_now()
+        core = self._started()
+        try:
+            if core.interceptors is not None:
+                future = await self._send_intercepted(topic, value, key, headers, partition, timestamp_ms)
+            else:
+                future = core.append_now(topic, value, key, headers, partition, timestamp_ms)
+        except Blocked as reason:
+            blocked = reason.with_traceback(None)  # as in `send`
+            future = await self._send_when_possible(blocked, topic, value, key, headers, partition, timestamp_ms)
         return await future
 
     async def __aenter__(self) -> AsyncKafkaProducer:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from kafka._loop_services import loop_random, wall_clock_ns
 from kafka.cluster.client_core import ClientCore
@@ -25,7 +26,7 @@ from kafka.producer.appending.record_buffer import RecordBuffer, Reservations
 from kafka.producer.appending.topic_lookup import TopicLookup
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.shared_queues import BufferOptions
-from kafka.producer.future import EndsWithLoop
+from kafka.producer.future import EndsWithLoop, FutureRecordMetadata
 from kafka.producer.idempotence import Idempotence, IdempotenceState, is_idempotent
 from kafka.producer.producer_health import observe
 from kafka.producer.producer_statistics import ProducerStatistics, add_gauges
@@ -269,6 +270,18 @@ class ProducerCore:
         """Send new records now instead of in the loop's next iteration, because the caller is about to wait for one."""
         if not self.config.producer.linger_ms:
             self.buffer.on_dirty()
+
+    def append_now(self, *record: Any) -> FutureRecordMetadata:
+        """Append a record for a caller on the loop who waits for it.
+
+        Unless batches linger, the record is sent at once instead of in the loop's next iteration. Takes the arguments of
+        `RecordAppender.append`, and raises the same errors.
+        """
+        self.buffer.sends_now = not self.config.producer.linger_ms
+        try:
+            return self.appender.append(*record)
+        finally:
+            self.buffer.sends_now = False
 
     def now_ms(self) -> int:
         """Return the current time in milliseconds, for records without a timestamp."""

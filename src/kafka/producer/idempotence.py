@@ -75,14 +75,18 @@ class Idempotence:
         backoff: Backoff,
         on_change: Callable[[], None],
     ) -> None:
+        self.may_send = not enabled
+        """Whether batches may be sent now; follows `state`."""
         self.state = IdempotenceState.WANTED if enabled else IdempotenceState.OFF
         self.required = required
         self.transactional = transactional
         self.producer_id = -1
         self.producer_epoch = -1
         """The epoch of all partitions with transactions; otherwise, each partition has its own."""
-        self.may_write: Callable[[TopicPartition], bool] = _any
-        """Returns whether a partition may be written to now; called when there are batches to send to it."""
+        self.may_write: Callable[[TopicPartition], bool] | None = None
+        """Returns whether a partition may be written to now; called when there are batches to send to it. None without
+        transactions: any partition may be written to.
+        """
         self.error: KafkaError | None = None
         self._cluster = cluster
         self._retries = RetryPolicy(backoff, log, quiet=2)
@@ -90,9 +94,14 @@ class Idempotence:
         self._asking: asyncio.Task[None] | None = None
 
     @property
-    def may_send(self) -> bool:
-        """Whether batches may be sent now."""
-        return self.state in (IdempotenceState.READY, IdempotenceState.OFF)
+    def state(self) -> IdempotenceState:
+        """The state of the id."""
+        return self._state
+
+    @state.setter
+    def state(self, state: IdempotenceState) -> None:
+        self._state = state
+        self.may_send = state in (IdempotenceState.READY, IdempotenceState.OFF)
 
     def ask(self) -> None:
         """Start requesting an id if one is needed and no request is under way. Runs on the loop."""
@@ -248,8 +257,3 @@ class Idempotence:
             raise for_code(response.error_code)("asking for a producer id")
         self.producer_id = response.producer_id
         self.state = IdempotenceState.READY
-
-
-def _any(partition: TopicPartition) -> bool:
-    """Allow writing to any partition; used if there are no transactions."""
-    return True

@@ -155,7 +155,8 @@ class ProducerStatistics:
         """Count a request that contains these encoded batches."""
         count = 0
         for batch in batches:
-            window = (self._topics.get(batch.topic_partition.topic) or self._begin(batch)).at(now)
+            sends = self._topics.get(batch.topic_partition.topic) or self._begin(batch)
+            window: _Sends = sends.present if now < sends.until else sends.turn(now)
             records, size = batch.records, len(batch.data or b"")
             queued_ms = 1000 * (now - batch.created)
             count += records

@@ -12,8 +12,8 @@ from typing import Any, TypeVar, overload
 
 from kafka.errors import UnsupportedVersionError, WireFormatError
 from kafka.wire.api.headers import RequestHeader, ResponseHeader
-from kafka.wire.decoder import decode
-from kafka.wire.encoder import encode
+from kafka.wire.decoder import ReadPlan, decode
+from kafka.wire.encoder import WritePlan, encode
 from kafka.wire.index import request_class
 from kafka.wire.message import Message, Request, Response
 
@@ -21,7 +21,8 @@ R = TypeVar("R", bound=Response)
 
 _CONTROLLED_SHUTDOWN = 7
 _API_VERSIONS = 18
-_CORRELATION_ID = struct.Struct(">i")
+CORRELATION_ID = struct.Struct(">i")
+"""The first field of a response header."""
 _CORRELATION_ID_AT = 4
 """Position of the correlation id in a request header."""
 _MOST_STRUCTS_OF_A_REQUEST = 200_000
@@ -50,21 +51,23 @@ def encode_request(message: Request[Any], version: int, correlation_id: int, cli
         WireFormatError: a value does not fit its field.
         UnsupportedVersionError: there is no such version, or it lacks a field that is set and is not ignorable.
     """
-    header_version = request_header_version(type(message), version)
-    before, after = _request_header(message.API_KEY, version, header_version, client_id)
-    head = before + _CORRELATION_ID.pack(correlation_id) + after
-    return encode([(message.writer(version), message)], True, head)
+    plan, before, after = _request_plan(type(message), version, client_id)
+    return encode([(plan, message)], True, before + CORRELATION_ID.pack(correlation_id) + after)
 
 
 @functools.lru_cache(maxsize=256)
-def _request_header(api_key: int, version: int, header_version: int, client_id: str | None) -> tuple[bytes, bytes]:
-    """Return the parts of a request header before and after the correlation id."""
+def _request_plan(
+    request: type[Request[Any]], version: int, client_id: str | None
+) -> tuple[WritePlan, bytes, bytes]:
+    """Return how to write a request, and the parts of its header before and after the correlation id."""
+    header_version = request_header_version(request, version)
     header = RequestHeader(
-        request_api_key=api_key,
+        request_api_key=request.API_KEY,
         request_api_version=version,
         client_id=client_id if header_version else "",
     ).encode(header_version)
-    return header[:_CORRELATION_ID_AT], header[_CORRELATION_ID_AT + _CORRELATION_ID.size :]
+    after = _CORRELATION_ID_AT + CORRELATION_ID.size
+    return request.writer(version), header[:_CORRELATION_ID_AT], header[after:]
 
 
 def encode_response(message: Message, version: int, correlation_id: int) -> list[Any]:
@@ -86,7 +89,7 @@ def correlation_id(frame: Any) -> int:
         WireFormatError: there are fewer than four bytes.
     """
     try:
-        found: int = _CORRELATION_ID.unpack_from(frame)[0]
+        found: int = CORRELATION_ID.unpack_from(frame)[0]
     except struct.error:
         raise WireFormatError(f"ResponseHeader: expected 4 bytes, found {memoryview(frame).nbytes}") from None
     return found
@@ -104,16 +107,23 @@ def decode_response(request: type[Any], version: int, frame: Any) -> Message:
         UnsupportedVersionError: the request does not have this version.
         TypeError: `request` is not a request class.
     """
-    if not issubclass(request, Request):
-        raise TypeError(f"expected the class of a request, got {request.__name__}")
-    response = request.RESPONSE
-    start = _CORRELATION_ID.size
-    flexible = response_header_version(response, version)
+    plan, flexible = _response_plan(request, version)
+    start = CORRELATION_ID.size
     if len(frame) <= start or (flexible and frame[start]):  # the frame is too short, or its header has tagged fields
         _, start = ResponseHeader.decode_prefix(frame, flexible)
     else:
         start += flexible
-    return _rest(response, version, frame, start)
+    response: Message = decode(plan, frame, start, True)[0]
+    return response
+
+
+@functools.lru_cache(maxsize=256)
+def _response_plan(request: type[Any], version: int) -> tuple[ReadPlan, int]:
+    """Return how to read the response to a version of a request, and the version of its header."""
+    if not issubclass(request, Request):
+        raise TypeError(f"expected the class of a request, got {request.__name__}")
+    response = request.RESPONSE
+    return response.reader(version), response_header_version(response, version)
 
 
 def decode_request_header(frame: Any) -> tuple[RequestHeader, int]:
@@ -149,9 +159,3 @@ def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
         request.reader(header.request_api_version), frame, start, False, _MOST_STRUCTS_OF_A_REQUEST
     )[0]
     return header, made
-
-
-def _rest(message: type[Message], version: int, frame: Any, start: int) -> Message:
-    """Read a message that begins at byte `start` and extends to the end of the frame."""
-    made: Message = decode(message.reader(version), frame, start, True)[0]
-    return made

@@ -21,7 +21,7 @@ from kafka.wire.api.metadata import MetadataRequest, MetadataResponse, MetadataR
 from kafka.wire.api.produce import ProduceRequest, ProduceResponse
 from unit.net.connections import connect, fetched, heartbeat, options
 from unit.net.scripted import SILENCE
-from unit.waiting import let_pass, until
+from unit.waiting import let_pass, settable_clock, until
 
 
 async def test_many_requests_at_once_each_get_their_own_answer(broker):
@@ -220,6 +220,7 @@ async def test_queued_requests_fail_with_the_connection(broker):
 
 async def test_nothing_is_sent_to_a_broker_while_it_throttles(broker, caplog):
     broker.on("Heartbeat", lambda *_: HeartbeatResponse(throttle_time_ms=20_000))
+    settable_clock()
     connection = await connect(broker)
     with caplog.at_level(logging.WARNING, "kafka"):
         await connection.send(heartbeat())

@@ -19,7 +19,7 @@ from kafka.wire.api.fetch import FetchRequest
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from unit.net.connections import connect, fetched, heartbeat
 from unit.net.scripted import HANG_UP, SILENCE, Raw
-from unit.waiting import let_pass, until
+from unit.waiting import let_pass, settable_clock, until
 
 
 async def test_a_timeout_closes_the_connection_and_names_the_request(broker):
@@ -125,6 +125,7 @@ async def test_an_unused_connection_is_closed(broker):
 
 
 async def test_a_connection_in_use_is_not_idle(broker):
+    settable_clock()
     connection = await connect(broker, connections_max_idle_ms=60_000)
     for _ in range(3):
         let_pass(50)

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from kafka.net.pending_requests import CheckTimer, InFlight, InFlightTable, Outgoing, Reply, SendQueue
+from kafka.net.pending_requests import CheckTimer, InFlight, InFlightTable, Reply, SendQueue
 from kafka.wire.api.heartbeat import HeartbeatRequest
 from unit.virtual_loop import simulate
 
@@ -33,7 +33,7 @@ class SendQueueHarness:
     def put(self, *numbers):
         for number in numbers:
             self.replies[number] = Reply(lambda *_: None)
-            self.send_queue.put(Outgoing(number, [], self.replies[number], None, None))
+            self.send_queue.put(InFlight(HeartbeatRequest, 4, self.replies[number], 30.0, number=number))
 
     def answered(self):
         self.in_flight -= 1

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from kafka.consumer.buffer.partition_state import (
+    Consumed,
     PartitionConsumption,
     PartitionState,
     TopicConsumption,
@@ -73,7 +74,8 @@ class FetchStatistics:
         """Count records that were returned from a partition, up to an offset."""
         partition = state.consumption or self._begin(state)
         now = self._clock()
-        window = partition.topic.consumed.at(now)
+        consumed = partition.topic.consumed
+        window: Consumed = consumed.present if now < consumed.until else consumed.turn(now)
         window.records += records
         end = readable_end(state, self._read_committed)
         if end is not None:

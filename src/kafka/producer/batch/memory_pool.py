@@ -90,7 +90,8 @@ class MemoryPool:
             self.free += amount
             if held:
                 self.held -= amount
-        self.wake()
+        if self._blocking or self._waiting:
+            self.wake()
 
     def wake(self) -> None:
         """Wake waiting threads, and grant free memory to coroutines. Must run on the loop if coroutines are waiting."""

@@ -61,8 +61,8 @@ class Stage(enum.Enum):
     SPLIT = "replaced by smaller ones; has neither"
 
 
-CLOSED = Stage.CLOSED
-"""A module global, because Python 3.11 looks up enum members with a function call."""
+CLOSED, DONE, ENCODED = Stage.CLOSED, Stage.DONE, Stage.ENCODED
+"""Module globals, because Python 3.11 looks up enum members with a function call."""
 _ENDED = (Stage.DONE, Stage.SPLIT)
 _FIRST_INDEX = itemgetter(0)
 

@@ -78,6 +78,8 @@ class SharedQueues:
         self.incomplete: set[ProducerBatch] = set()
         self.memory_is_short = False
         """Whether a caller waits, or is about to wait, for memory."""
+        self.sends_now = False
+        """Whether a caller on the loop is about to wait for its record, so that the sender need not wait for others."""
         self.on_dirty: Callable[[], None] = _no_sender
         """The sender's pump, called on the loop when queues have become dirty."""
         self.why_not_sent: Callable[[PartitionQueue], Exception | None] = _no_reason
@@ -330,7 +332,10 @@ class SharedQueues:
 
     def _tell_sender(self) -> None:
         if asyncio._get_running_loop() is self._loop:
-            self._loop.call_soon(self.on_dirty)
+            if self.sends_now:
+                self.on_dirty()
+            else:
+                self._loop.call_soon(self.on_dirty)
         elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.on_dirty)
 

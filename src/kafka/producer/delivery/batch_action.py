@@ -37,6 +37,10 @@ class BatchAction(enum.Enum):
     FAIL = "sending it again cannot help"
 
 
+COMPLETE = BatchAction.COMPLETE
+"""A module global, because Python 3.11 looks up enum members with a function call."""
+
+
 def action_for(
     error: type[BrokerResponseError],
     *,

@@ -19,14 +19,16 @@ from kafka.errors import (
     ConcurrentTransactionsError,
     KafkaError,
     KafkaTimeoutError,
+    NoError,
     NotEnoughReplicasAfterAppendError,
     RequestTimedOutError,
 )
+from kafka.net.own_loop import clock_of
 from kafka.producer.appending.record_buffer import RecordBuffer
-from kafka.producer.batch.producer_batch import ProducerBatch, Run
+from kafka.producer.batch.producer_batch import DONE, ProducerBatch, Run
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.reencode import split
-from kafka.producer.delivery.batch_action import BatchAction, action_for
+from kafka.producer.delivery.batch_action import COMPLETE, BatchAction, action_for
 from kafka.producer.delivery.unseen_failures import FailureReport, UnseenFailures
 from kafka.producer.idempotence import Idempotence
 from kafka.producer.producer_statistics import ProducerStatistics
@@ -106,23 +108,26 @@ class BatchResults:
         self._retries = retries
         self._delivery_timeout = delivery_timeout
         self._loop = asyncio.get_running_loop()
+        self._now = clock_of(self._loop)
         self._watches: dict[ProducerBatch, dict[_Watch, None]] = {}
         """The waiters of each awaited batch, oldest first."""
 
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """Handle a broker's response to a batch in flight."""
         queue.in_network.pop(batch, None)
-        if batch.done:  # purged
+        if batch.stage is DONE:  # purged
             return
-        action = action_for(
-            answer.error,
-            records=batch.count,
-            has_sequence=batch.producer_id >= 0,
-            is_first=queue.is_first(batch),
-            idempotence_required=self._idempotence.required,
-            transactional=self._idempotence.transactional,
-        )
-        if action is BatchAction.COMPLETE:
+        action = COMPLETE
+        if answer.error is not NoError:
+            action = action_for(
+                answer.error,
+                records=batch.count,
+                has_sequence=batch.producer_id >= 0,
+                is_first=queue.is_first(batch),
+                idempotence_required=self._idempotence.required,
+                transactional=self._idempotence.transactional,
+            )
+        if action is COMPLETE:
             if queue.failures:
                 queue.failures = 0
                 self._retry_policy.tell_success(_sending_to(batch))
@@ -226,9 +231,10 @@ class BatchResults:
         size = len(batch.data or b"")
         self._buffer.completed(batch)
         batch.succeed(answer.base_offset, answer.log_append_time)
-        self._settled(batch)
-        now = self._loop.time()
-        self._statistics.delivered(batch.count, size, now - batch.created, now)
+        if self._watches:
+            self._settled(batch)
+        now = self._now()
+        self._statistics.delivered(batch.records, size, now - batch.created, now)
 
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
         """Queue a batch for another attempt, unless it has no retries left or has expired."""

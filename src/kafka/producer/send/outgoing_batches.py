@@ -133,7 +133,7 @@ class RequestCollector:
         """Take the batches of one request out of the ready queues, at most one per partition (KIP-98)."""
         request: Request = []
         size = 0
-        magic = self._produce.magic(broker.node_id)
+        magic = broker.magic
         for queue in list(broker.ready):
             if request and size + self._outgoing.next_size(queue) > self._max_request_size:
                 break
@@ -156,7 +156,8 @@ class RequestCollector:
             queue.in_network[batch] = None
             batch.sent_to = broker.node_id
             request.append((queue, batch))
-            self._consider(queue, now)
+            if not queue.is_empty:
+                self._consider(queue, now)
         return request
 
     def _take(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
@@ -184,6 +185,8 @@ class BatchCompressor:
         self._elsewhere: Elsewhere = elsewhere or run_blocking
         codec = CODECS.get(buffer.options.compression)
         self._least = None if codec is None else codec.slow_from
+        self.is_slow = self._least is not None
+        """Whether compressing batches can take a long time."""
 
     def long_work(self, queues: Iterable[PartitionQueue]) -> list[BatchBuilder]:
         """Close and return the next uncompressed batches of these queues if it takes a long time to compress them."""
@@ -219,6 +222,9 @@ class Expiry:
         schedule: wakes the sender when the next batch expires.
         timeout: `delivery_timeout_ms` in seconds.
         obstacle: returns the error that prevents the batches of a queue from being sent.
+
+    Attributes:
+        due_at: until this time, `fail_expired` has nothing to do; minus infinity if no batch was there at its last call.
     """
 
     def __init__(
@@ -235,23 +241,23 @@ class Expiry:
         self._schedule = schedule
         self._timeout = timeout
         self._why_not_sent = obstacle
-        self._due_at = math.inf
+        self.due_at = -math.inf
 
     def fail_expired(self, now: float) -> None:
         """Fail batches that have waited longer than the delivery timeout, except those in flight."""
+        if now < self.due_at:
+            return
         timeout = self._timeout
         before = -math.inf
-        if now >= self._due_at:
+        if self.due_at > -math.inf:
             before = now - timeout + _CLOCK_STEP
             for queue in list(self._buffer.queues()):
                 for batch in self._outgoing.take_expired(queue, before):
                     self._outcomes.fail(queue, batch, too_late(batch, timeout, self._why_not_sent(queue)))
-        elif self._due_at < math.inf:
-            return
         oldest = self._outgoing.oldest(before)
-        self._due_at = math.inf if oldest is None else oldest + timeout
+        self.due_at = -math.inf if oldest is None else oldest + timeout
         if oldest is not None:
-            self._schedule.add(self._due_at, None)
+            self._schedule.add(self.due_at, None)
 
 
 def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_flight: bool) -> int:

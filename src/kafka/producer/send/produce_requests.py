@@ -12,7 +12,7 @@ from uuid import UUID
 from kafka.cluster.protocols import BrokerConnection, BrokerRequests
 from kafka.errors import BrokerResponseError, NoError, UnknownError, UnsupportedVersionError, for_code
 from kafka.net import Reply
-from kafka.producer.batch.producer_batch import ProducerBatch, Stage, magic_of
+from kafka.producer.batch.producer_batch import ENCODED, ProducerBatch
 from kafka.producer.batch.reencode import downgrade
 from kafka.record import ProducerState, set_producer_state
 from kafka.record.codecs import CODECS
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _NO_ID = UUID(int=0)
+_MAGIC_AT = 16
+"""Position of the format in an encoded batch."""
 _NEWEST_MAGIC = 2
 _FIRST_WITH_MAGIC_2 = 3
 _LAST_WITHOUT_MAGIC_2: int | None = 2
@@ -85,13 +87,13 @@ class ProduceRequests:
         """Encode a closed batch for a broker; return its size in bytes.
 
         Arguments:
-            magic: the newest format that the broker accepts, see `magic`.
+            magic: the newest format that the broker accepts, see `magic_of_broker`.
         """
         transactional = self._transactions is not None
-        if batch.stage is Stage.ENCODED:
+        if batch.stage is ENCODED:
             assert batch.data is not None
             data = batch.data
-            if batch.attempts == 0 and batch.producer_id >= 0 and magic_of(data) == 2:
+            if batch.attempts == 0 and batch.producer_id >= 0 and data[_MAGIC_AT] == 2:
                 assert not isinstance(data, bytes)  # not yet shared, so still mutable
                 set_producer_state(data, batch.producer_id, batch.producer_epoch, batch.base_sequence, transactional)
         else:
@@ -99,7 +101,7 @@ class ProduceRequests:
             data = batch.builder.build_in_place(
                 ProducerState(batch.producer_id, batch.producer_epoch, batch.base_sequence, transactional)
             )
-        if magic_of(data) > magic:
+        if data[_MAGIC_AT] > magic:
             if transactional:
                 raise UnsupportedVersionError("transactions need brokers of Kafka 0.11 or later; this one is older")
             data = downgrade(data, magic, self._options)
@@ -119,7 +121,7 @@ class ProduceRequests:
         lowest, highest = self._lowest, None
         for batch in batches:
             assert batch.data is not None
-            if magic_of(batch.data) < _NEWEST_MAGIC:
+            if batch.data[_MAGIC_AT] < _NEWEST_MAGIC:
                 lowest, highest = 0, _LAST_WITHOUT_MAGIC_2
             topic, partition = batch.topic_partition
             data = topics.get(topic)
@@ -179,12 +181,10 @@ class ProduceRequests:
         answers = None if response is None else {batch.topic_partition: Answer(NoError) for batch in batches}
         asyncio.get_running_loop().call_soon(take, answers, error, 0)  # `post` may not have returned yet
 
-    def magic(self, node_id: int) -> int:
-        """Return the newest batch format that a broker accepts.
-
-        For a broker that has never been connected, this is the newest format of all.
-        """
-        version = self._cluster.api_version(node_id, ProduceRequest)
+    @staticmethod
+    def magic_of_broker(connection: BrokerConnection) -> int:
+        """Return the newest batch format that the broker at the other end of a connection accepts."""
+        version = connection.api_versions.pick(ProduceRequest)
         return 2 if version is None else magic_for(version)
 
     def _answers(

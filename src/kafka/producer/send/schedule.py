@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from kafka.cluster.protocols import BrokerConnection
 from kafka.cluster.retry import Attempts
 from kafka.config import ConnectionOptions, ProducerOptions
 from kafka.producer.appending.record_buffer import RecordBuffer
@@ -37,7 +38,9 @@ class BrokerQueue:
         "compressing",
         "compressing_for",
         "connecting",
+        "connection",
         "in_flight",
+        "magic",
         "node_id",
         "ready",
     )
@@ -49,6 +52,10 @@ class BrokerQueue:
         self.ready: dict[PartitionQueue, None] = {}
         """Queues with something to send to this broker now, longest waiting first."""
         self.in_flight = 0
+        self.connection: BrokerConnection | None = None
+        """The connection that was last used."""
+        self.magic = 2
+        """The newest format of batches that the broker accepts on this connection."""
         self.compressing: asyncio.Task[None] | None = None
         """Compresses the next batches. Nothing is sent meanwhile, so that batches stay in order."""
         self.compressing_for: frozenset[PartitionQueue] = frozenset()
@@ -65,12 +72,16 @@ class PartitionAvailability:
         buffer: contains the topics, and which of their partitions to avoid.
         leader_of: returns the leader of a partition.
         timeout: seconds without a request after which a broker's partitions are avoided; 0 to never avoid them.
+
+    Attributes:
+        is_on: whether late brokers are avoided at all.
     """
 
     def __init__(self, buffer: SharedQueues, leader_of: Callable[[TopicPartition], int | None], timeout: float) -> None:
         self._buffer = buffer
         self._leader_of = leader_of
         self._timeout = timeout
+        self.is_on = timeout > 0
         self._waiting_since: dict[int, float] = {}
         """For each broker with ready batches, the time since which no batch has been sent."""
         self._late: frozenset[int] = frozenset()
@@ -81,8 +92,6 @@ class PartitionAvailability:
 
     def look(self, brokers: Iterable[BrokerQueue], now: float) -> None:
         """Update which brokers count as late."""
-        if not self._timeout:
-            return
         late = set()
         for broker in brokers:
             if not broker.ready:
@@ -144,8 +153,12 @@ class Readiness:
         """Return the time when batches from the queue may be sent; infinity if this depends on another event."""
         if queue.is_paused:
             return math.inf
-        when = self._due(queue, now)
-        return when if when == math.inf or self._idempotence.may_write(queue.topic_partition) else math.inf
+        if queue.in_network or queue.retries or queue.renumber:
+            when = self._due(queue, now)
+        else:
+            when = self._due_first(queue, now)
+        may_write = self._idempotence.may_write
+        return when if when == math.inf or may_write is None or may_write(queue.topic_partition) else math.inf
 
     def _due(self, queue: PartitionQueue, now: float) -> float:
         """Return the same as `sendable_at`, without checking whether the partition may be written to."""
@@ -155,8 +168,10 @@ class Readiness:
             return math.inf
         if queue.retries:
             return max(now, queue.backoff_until) if queue.may_retry() else math.inf
-        if queue.window_is_full():
-            return math.inf
+        return math.inf if queue.window_is_full() else self._due_first(queue, now)
+
+    def _due_first(self, queue: PartitionQueue, now: float) -> float:
+        """Return when the next batch that has never been sent is due."""
         if queue.closed:
             return max(now, queue.backoff_until)
         batch = queue.open  # another thread may replace the batch at any time
@@ -172,6 +187,10 @@ class Schedule:
     Arguments:
         loop: provides the clock and the timer.
         due: called at the earliest time.
+
+    Attributes:
+        next_at: the earliest time; infinity if nothing is scheduled. Until then, `take` returns nothing.
+        timer_at: when the timer rings; infinity if it is not set. It needs no setting unless `next_at` is earlier.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, due: Callable[[], None]) -> None:
@@ -180,8 +199,8 @@ class Schedule:
         self._heap: list[tuple[float, int, PartitionQueue | None]] = []
         self._serial = itertools.count()
         self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = 0.0
         self._all_due_at = math.inf
+        self.next_at = self.timer_at = math.inf
 
     def add(self, when: float, queue: PartitionQueue | None) -> None:
         """Schedule a check of a queue (None for all queues) at a loop time, unless an earlier check is scheduled."""
@@ -194,6 +213,7 @@ class Schedule:
                 return
             queue.due_at = when
         heapq.heappush(self._heap, (when, next(self._serial), queue))
+        self.next_at = self._heap[0][0]
 
     def take(self, now: float) -> list[PartitionQueue]:
         """Remove and return the queues that are due."""
@@ -207,19 +227,17 @@ class Schedule:
             if when == queue.due_at:
                 queue.due_at = math.inf
             taken.append(queue)
+        self.next_at = self._heap[0][0] if self._heap else math.inf
         return taken
 
     def set_timer(self) -> None:
         """Set the timer that calls `due` at the earliest time."""
-        if not self._heap:
+        if self.next_at >= self.timer_at or self.next_at == math.inf:
             return
-        first = self._heap[0][0]
         if self._timer is not None:
-            if self._timer_at <= first:
-                return
             self._timer.cancel()
-        self._timer_at = first
-        self._timer = self._loop.call_at(first, self._ring)
+        self.timer_at = self.next_at
+        self._timer = self._loop.call_at(self.next_at, self._ring)
 
     def stop(self) -> None:
         """Cancel the timer."""
@@ -227,7 +245,9 @@ class Schedule:
             self._timer.cancel()
             self._timer = None
         self._heap.clear()
+        self.next_at = self.timer_at = math.inf
 
     def _ring(self) -> None:
         self._timer = None
+        self.timer_at = math.inf
         self._due()

@@ -19,6 +19,7 @@ from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.protocols import BrokerConnection, BrokerConnections
 from kafka.cluster.retry import RetryPolicy, nothing
 from kafka.errors import KafkaError, LeaderNotAvailableError
+from kafka.net.own_loop import clock_of
 from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.appending.topic_lookup import TopicLookup
 from kafka.producer.batch.queues import PartitionQueue
@@ -76,6 +77,7 @@ class Sender:
         self._statistics = statistics
         self._options = options
         self._loop = asyncio.get_running_loop()
+        self._now = clock_of(self._loop)
         self._brokers: dict[int, BrokerQueue] = {}
         self._schedule = Schedule(self._loop, self.pump)
         self._readiness = Readiness(buffer, idempotence, options)
@@ -104,7 +106,7 @@ class Sender:
             return
         self._pumping = True
         try:
-            self._pump(self._loop.time())
+            self._pump(self._now())
         except Exception as error:
             self._loop.call_later(self._pumps.note(error), self.reconsider)
         else:
@@ -118,19 +120,23 @@ class Sender:
             self._recreated.look()
         for queue in self._buffer.take_dirty():
             self._consider(queue, now)
-        for queue in self._schedule.take(now):
-            self._consider(queue, now)
-        self._expiry.fail_expired(now)
+        if self._schedule.next_at <= now:
+            for queue in self._schedule.take(now):
+                self._consider(queue, now)
+        if self._expiry.due_at <= now:
+            self._expiry.fail_expired(now)
         if self._idempotence.may_send:
             for broker in list(self._brokers.values()):
                 if broker.ready:
                     self._serve(broker, now)
-            self._availability.look(self._brokers.values(), now)
+            if self._availability.is_on:
+                self._availability.look(self._brokers.values(), now)
         elif self._idempotence.state is IdempotenceState.REFUSED:
             self._refuse_everything()
         else:
             self._idempotence.ask()
-        self._schedule.set_timer()
+        if self._schedule.next_at < self._schedule.timer_at:
+            self._schedule.set_timer()
 
     def reconsider(self) -> None:
         """Check every queue, because something has changed that may affect all of them."""
@@ -164,7 +170,7 @@ class Sender:
             if when < math.inf:
                 self._schedule.add(when, queue)
             return
-        leader = self._leader_of(queue.topic_partition)
+        leader = self._cluster.metadata.leader_for_partition(queue.topic_partition)
         if leader is None:
             self._cluster.request_refresh([queue.topic_partition.topic])
             self._schedule.add(now + self._retries.pause_s(1), queue)
@@ -212,8 +218,10 @@ class Sender:
             if broker.connecting is None:
                 broker.connecting = self._spawn(self._connect(broker))
             return
+        if broker.connection is not connection:
+            broker.connection, broker.magic = connection, self._produce.magic_of_broker(connection)
         while broker.compressing is None and broker.ready and broker.in_flight < self._options.max_in_flight:
-            builders = self._compressor.long_work(broker.ready)
+            builders = self._compressor.long_work(broker.ready) if self._compressor.is_slow else None
             if builders:
                 broker.compressing_for = frozenset(broker.ready)
                 broker.compressing = self._spawn(self._compress(broker, builders))
@@ -235,7 +243,8 @@ class Sender:
     def _send(self, broker: BrokerQueue, connection: BrokerConnection, request: Request, now: float) -> None:
         """Send one request; its result is applied as soon as the response is read."""
         broker.in_flight += 1
-        self._availability.sent(broker)
+        if self._availability.is_on:
+            self._availability.sent(broker)
         settle = partial(self._settle, broker, request)
         batches = [batch for _, batch in request]
         self._statistics.sent(batches, now)
@@ -260,7 +269,7 @@ class Sender:
         if self._stopped:
             return
         broker.in_flight -= 1
-        now = self._loop.time()
+        now = self._now()
         if throttle_ms > 0:  # KIP-219: the broker responds at once and expects no request during this time
             broker.blocked_until = max(broker.blocked_until, now + throttle_ms / 1000)
         if answers is not None:
@@ -276,8 +285,15 @@ class Sender:
             except Exception as failure:
                 log.exception("applying the result of a batch for %s", batch.name)
                 self._outcomes.fail(queue, batch, KafkaError(f"the answer could not be applied: {failure!r}"))
-            self._consider(queue, now)
-        self.pump()
+            if not queue.is_empty:
+                self._consider(queue, now)
+        self._pump_if_needed(now)
+
+    def _pump_if_needed(self, now: float) -> None:
+        """Call `pump`, unless it would find nothing to do because every record is sent."""
+        buffer = self._buffer
+        if buffer.incomplete or buffer.recreated or self._availability.is_on or self._schedule.next_at <= now:
+            self.pump()
 
     async def _connect(self, broker: BrokerQueue) -> None:
         """Connect to a broker; its records wait until the connection is established."""

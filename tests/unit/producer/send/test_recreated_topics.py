@@ -18,7 +18,7 @@ from kafka.structs import TopicPartition
 from unit.producer.fake_producer import FakeProducer, producing
 from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate
-from unit.waiting import PATIENCE_S, let_pass, until
+from unit.waiting import PATIENCE_S, let_pass, settable_clock, until
 
 BY_NAME, BY_ID = 12, 13
 """Versions of Produce: up to 12 a request names its topics, from 13 on it has their ids (Kafka 4.1)."""
@@ -450,6 +450,7 @@ async def test_a_user_partitioner_chooses_again_in_a_thread() -> None:
 
 
 async def test_a_hanging_partitioner_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    settable_clock()
     cluster = ProducingCluster({"t": 3})
     chosen, released = threading.Event(), threading.Event()
 
