@@ -18,16 +18,13 @@ from kafka.structs import TopicPartition
 _MAX_INT64 = 2**63 - 1
 
 
-def check_max_records(given: Any, default: int, name: str = "max_records") -> int:
+def check_max_records(given: Any, name: str = "max_records") -> int:
     """Return the maximum number of records. Raises `IllegalArgumentError` for an invalid one.
 
     Arguments:
-        given: the caller's value, or None.
-        default: the value to use for None.
+        given: the caller's value.
         name: the argument's name, for errors.
     """
-    if given is None:
-        return default
     number = whole_number(given, 1, _MAX_INT64)
     if number is None:
         raise AssertedArgumentError(f"{name} must be a whole number of at least 1, not {given!r}")

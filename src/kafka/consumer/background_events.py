@@ -17,16 +17,17 @@ class BackgroundEvents:
         notify: wakes the caller if it is waiting.
 
     Attributes:
+        is_woken: whether `wake` has been called since the last call of `woken`.
         pending: whether there are events that the caller has not handled.
     """
 
-    __slots__ = ("__weakref__", "_errors", "_notify", "_woken", "pending")
+    __slots__ = ("__weakref__", "_errors", "_notify", "is_woken", "pending")
     _all: ClassVar["weakref.WeakSet[BackgroundEvents]"] = weakref.WeakSet()
 
     def __init__(self, notify: Callable[[], None]) -> None:
         self._notify = notify
         self._errors: deque[Exception] = deque()
-        self._woken = False
+        self.is_woken = False
         self.pending = False
         self._all.add(self)
 
@@ -57,12 +58,12 @@ class BackgroundEvents:
 
     def wake(self) -> None:
         """Make the caller's current or next wait return."""
-        self._woken = True
+        self.is_woken = True
         self._notify()
 
     def woken(self) -> bool:
         """Return whether `wake` has been called since the last call of this method."""
-        woken, self._woken = self._woken, False
+        woken, self.is_woken = self.is_woken, False
         return woken
 
     @classmethod

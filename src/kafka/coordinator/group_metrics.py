@@ -58,7 +58,7 @@ class PollClock:
         self._last = now
         between = self._between
         if between < math.inf:  # false for the first poll
-            polls = self.polls.at(now)
+            polls: _Polls = self.polls.present if now < self.polls.until else self.polls.turn(now)
             polls.count += 1
             polls.inside_s += now - self.began
             polls.between_s += between

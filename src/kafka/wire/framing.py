@@ -56,9 +56,7 @@ def encode_request(message: Request[Any], version: int, correlation_id: int, cli
 
 
 @functools.lru_cache(maxsize=256)
-def _request_plan(
-    request: type[Request[Any]], version: int, client_id: str | None
-) -> tuple[WritePlan, bytes, bytes]:
+def _request_plan(request: type[Request[Any]], version: int, client_id: str | None) -> tuple[WritePlan, bytes, bytes]:
     """Return how to write a request, and the parts of its header before and after the correlation id."""
     header_version = request_header_version(request, version)
     header = RequestHeader(

@@ -18,7 +18,6 @@ from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.core import LEAVE_WAIT_MS
 from kafka.consumer.records.build_records import ConsumerRecords, Deserializers, Materializer, RecordCursor
 from kafka.consumer.records.typed_columns import ReadAs, TypedColumns, settled_async
-from kafka.errors import OffsetOutOfRangeError
 from kafka.formats.column_io import SchemaNeeded
 from kafka.interceptor.client_interceptors import ConsumerInterceptors
 from kafka.record import Columns, ConsumerRecord
@@ -44,6 +43,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             self._deserializers.key, self._deserializers.value, options.on_deserialization_error
         )
         self._cursor = RecordCursor(self._materializer)
+        self._most = options.max_poll_records
         self._api_timeout_ms: float = options.default_api_timeout_ms
         self._look_up_timeout_ms: float = config.look_up_timeout_ms
 
@@ -86,22 +86,22 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         `TopicRecreatedError`, `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, and exceptions of
         listeners.
         """
-        most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
+        most = self._most if max_records is None else check_max_records(max_records)
+        make = self._records if update_offsets else self._records_to_return_again
+        max_each = NO_LIMIT if max_records_per_partition is None else _max_each(max_records_per_partition)
+        return await self._hand_over(make, timeout_ms, most, max_each=max_each)
 
-        def records(polled: PolledBatch) -> ConsumerRecords[Key, Value]:
-            made = ConsumerRecords(self._intercepted(self._materializer.batch(polled)))
-            if not update_offsets:
-                polled.roll_back()
-            return made
+    def _records(self, polled: PolledBatch) -> ConsumerRecords[Key, Value]:
+        """Build the records of a polled batch, and pass them through the interceptors, if there are any of both."""
+        records = self._materializer.batch(polled)
+        if records and self._core.interceptors is not None:
+            records = self._core.interceptors.on_consume(records)
+        return ConsumerRecords(records)
 
-        return await self._hand_over(records, timeout_ms, most, max_each=_max_each(max_records_per_partition))
-
-    def _intercepted(
-        self, records: dict[TopicPartition, list[ConsumerRecord]]
-    ) -> dict[TopicPartition, list[ConsumerRecord]]:
-        """Pass records through the interceptors, if there are any records and interceptors."""
-        interceptors = self._core.interceptors
-        return interceptors.on_consume(records) if interceptors is not None and records else records
+    def _records_to_return_again(self, polled: PolledBatch) -> ConsumerRecords[Key, Value]:
+        made = self._records(polled)
+        polled.roll_back()
+        return made
 
     async def getmany(
         self,
@@ -118,16 +118,10 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             max_records: maximum number of records; None: ``max_poll_records``.
             max_records_per_partition: maximum number of records from each partition, as in `poll`.
         """
-        if not partitions:
-            return await self.poll(timeout_ms, max_records, max_records_per_partition=max_records_per_partition)
-        most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
-        wanted = {self._assigned(tp).tp for tp in partitions}
-
-        def records(polled: PolledBatch) -> ConsumerRecords[Key, Value]:
-            return ConsumerRecords(self._intercepted(self._materializer.batch(polled)))
-
-        max_each = _max_each(max_records_per_partition)
-        return await self._hand_over(records, timeout_ms, most, wanted=wanted, max_each=max_each)
+        most = self._most if max_records is None else check_max_records(max_records)
+        wanted = {self._assigned(tp).tp for tp in partitions} if partitions else None
+        max_each = NO_LIMIT if max_records_per_partition is None else _max_each(max_records_per_partition)
+        return await self._hand_over(self._records, timeout_ms, most, wanted=wanted, max_each=max_each)
 
     async def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
         """Wait for the next record without a time limit, and return it.
@@ -153,12 +147,12 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             max_records: maximum number of records; None: all fetched records, about 8 MiB of columns at a time.
             max_records_per_partition: maximum number of records from each partition, as in `poll`.
         """
-        most = check_max_records(max_records, NO_LIMIT)
+        most = NO_LIMIT if max_records is None else check_max_records(max_records)
 
         def columns(polled: PolledBatch) -> dict[TopicPartition, Columns]:
             return {piece.state.tp: piece.columns for piece in polled.pieces}
 
-        max_each = _max_each(max_records_per_partition)
+        max_each = NO_LIMIT if max_records_per_partition is None else _max_each(max_records_per_partition)
         return await self._hand_over(columns, timeout_ms, most, COLUMNS_BYTES, one_each=True, max_each=max_each)
 
     async def poll_arrow(
@@ -194,7 +188,8 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         Raises `RecordDeserializationError` for a key or value that cannot be decoded, once all rows before it have been
         returned; `SchemaRegistryError` if a registry does not answer, in which case the next call tries again.
         """
-        most, max_each = check_max_records(max_records, NO_LIMIT), _max_each(max_records_per_partition)
+        most = NO_LIMIT if max_records is None else check_max_records(max_records)
+        max_each = NO_LIMIT if max_records_per_partition is None else _max_each(max_records_per_partition)
         typed = TypedColumns(key, value, error_columns, self._parsed.consumer.on_deserialization_error)
         while True:
             try:
@@ -258,7 +253,8 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                     core.check_wanted()
                     if cursor.load():
                         return True
-                    polled = await self._take(options.consumer_timeout_ms, options.max_poll_records)
+                    take = functools.partial(core.buffer.take, options.max_poll_records)
+                    polled = await self._poll_loop.wait_for(check_timeout(options.consumer_timeout_ms), take)
                     if not polled.count:
                         return False
                     cursor.begin(polled)
@@ -282,11 +278,12 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         """
         polled: PolledBatch | None = None
         caller = self._poll_loop.poll_guard
+        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted, max_each)
         try:
             with caller:
                 try:
                     caller.is_polling = True
-                    with await self._take(timeout_ms, max_records, max_bytes, one_each, wanted, max_each) as polled:
+                    with await self._poll_loop.wait_for(check_timeout(timeout_ms), take) as polled:
                         made = make(polled)
                         polled.commit()  # must be within the block, or another thread could get the same records
                 finally:
@@ -297,22 +294,6 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             raise
         polled.before_commit = None  # no interrupt can come between here and the return; see `PolledBatch`
         return made
-
-    async def _take(
-        self,
-        timeout_ms: float,
-        max_records: int,
-        max_bytes: int = NO_LIMIT,
-        one_each: bool = False,
-        wanted: Collection[TopicPartition] | None = None,
-        max_each: int = NO_LIMIT,
-    ) -> PolledBatch:
-        take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted, max_each)
-        try:
-            return await self._poll_loop.wait_for(check_timeout(timeout_ms), take)
-        except OffsetOutOfRangeError as error:
-            await self._poll_loop.run(self._core.find_ranges(error))
-            raise
 
     # The cluster ------------------------------------------------------------------------------------------------------
 
@@ -407,8 +388,8 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         await self.close(autocommit=kind is None)
 
 
-def _max_each(given: int | None) -> int:
-    return check_max_records(given, NO_LIMIT, "max_records_per_partition")
+def _max_each(given: int) -> int:
+    return check_max_records(given, "max_records_per_partition")
 
 
 def _close_parts(interceptors: ConsumerInterceptors | None, deserializers: Deserializers) -> None:

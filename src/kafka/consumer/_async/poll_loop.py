@@ -10,6 +10,7 @@ from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.core import RELEASE_WAIT_MS, ConsumerCore
 from kafka.consumer.runners.loop_runner import LoopRunner
 from kafka.consumer.subscription.rebalance_steps import Step, StepKind
+from kafka.errors import OffsetOutOfRangeError
 
 Result = TypeVar("Result")
 
@@ -52,7 +53,8 @@ class AsyncPollLoop:
             deadline = now + timeout_ms / 1000
             while True:
                 runner.clear()
-                core.raise_wakeup()
+                if core.events.is_woken:
+                    core.raise_wakeup()
                 if core.events.pending and not await self.process_events(deadline - runner.time()):
                     return core.buffer.nothing()  # the assignment is uncertain until all events are handled
                 taken = take()
@@ -64,6 +66,9 @@ class AsyncPollLoop:
                     await runner.yield_to_loop()
                     return taken
                 await runner.wait(left)
+        except OffsetOutOfRangeError as error:
+            await self.run(core.find_ranges(error))
+            raise
         finally:
             core.clock.end(runner.time())
 

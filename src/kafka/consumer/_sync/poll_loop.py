@@ -11,6 +11,7 @@ from kafka.consumer.buffer.polled_batch import PolledBatch
 from kafka.consumer.core import RELEASE_WAIT_MS, ConsumerCore
 from kafka.consumer.runners.thread_runner import ThreadRunner
 from kafka.consumer.subscription.rebalance_steps import Step, StepKind
+from kafka.errors import OffsetOutOfRangeError
 
 Result = TypeVar("Result")
 
@@ -53,7 +54,8 @@ class PollLoop:
             deadline = now + timeout_ms / 1000
             while True:
                 runner.clear()
-                core.raise_wakeup()
+                if core.events.is_woken:
+                    core.raise_wakeup()
                 if core.events.pending and not self.process_events(deadline - runner.time()):
                     return core.buffer.nothing()  # the assignment is uncertain until all events are handled
                 taken = take()
@@ -65,6 +67,9 @@ class PollLoop:
                     runner.yield_to_loop()
                     return taken
                 runner.wait(left)
+        except OffsetOutOfRangeError as error:
+            self.run(core.find_ranges(error))
+            raise
         finally:
             core.clock.end(runner.time())
 

@@ -106,7 +106,8 @@ class DecodeAhead:
         self._waiting_lock = lock
         self._usable = helper_threads.processors() > 1  # with a single processor there is nothing to gain
         self._max_bytes = 0
-        self._tasks: dict[object, _Task] = {}
+        self.claimed: dict[object, _Task] = {}
+        """The claimed items, whose parts must be taken with `take`."""
         self._unfinished: _Task | None = None
         """The task with parts left to decode."""
         self._lock = loop_lock()
@@ -122,15 +123,11 @@ class DecodeAhead:
     @property
     def partition(self) -> PartitionState | None:
         """A partition with a part that is ready, or None."""
-        return next((task.state for task in list(self._tasks.values()) if task.parts), None)
-
-    def has(self, item: object) -> bool:
-        """Return whether an item is claimed; its parts must be taken with `take`."""
-        return item in self._tasks
+        return next((task.state for task in list(self.claimed.values()) if task.parts), None)
 
     def is_ready(self, item: object) -> bool:
         """Return whether `take` can return the next part of a claimed item without waiting."""
-        task = self._tasks.get(item)
+        task = self.claimed.get(item)
         return task is None or bool(task.parts)
 
     def offer(self, max_bytes: int) -> None:
@@ -163,7 +160,7 @@ class DecodeAhead:
 
         Returns None if a signal handler has abandoned the item in the meantime.
         """
-        task, part = self._tasks.get(item), None
+        task, part = self.claimed.get(item), None
         while True:
             with self._lock:
                 if task is None or task.abandoned:
@@ -179,7 +176,7 @@ class DecodeAhead:
             if part.is_last:
                 self._unfinished = None
         if part.is_last:
-            self._tasks.pop(item, None)
+            self.claimed.pop(item, None)
         if part.raised is not None:
             raise part.raised
         assert part.columns is not None
@@ -187,7 +184,7 @@ class DecodeAhead:
 
     def abandon(self, item: object) -> None:
         """Drop an item that is no longer needed, after finishing the part that is being decoded."""
-        task = self._tasks.pop(item, None)
+        task = self.claimed.pop(item, None)
         if task is None:
             return
         with self._lock:
@@ -208,9 +205,9 @@ class DecodeAhead:
                 if (
                     isinstance(item, PartitionResponse)
                     and item.packed_bytes >= _WORTH_BYTES
-                    and item not in self._tasks
+                    and item not in self.claimed
                 ):
-                    task = self._tasks[item] = self._unfinished = _Task(state, item)
+                    task = self.claimed[item] = self._unfinished = _Task(state, item)
                     return task
         return None
 
@@ -320,7 +317,7 @@ class ResponseOpener:
         """Return whether a partition is being decoded ahead but none of its parts are ready."""
         buffer = state.buffer
         item = buffer.items[0] if buffer.current is None and buffer.items else None
-        return item is not None and self._ahead.has(item) and not self._ahead.is_ready(item)
+        return item is not None and item in self._ahead.claimed and not self._ahead.is_ready(item)
 
     def open(self, state: PartitionState, max_bytes: int, ahead_bytes: int, has_before: bool) -> Exception | None:
         """Open the next response as ``state.buffer.current``, or return its error.
@@ -359,7 +356,7 @@ class ResponseOpener:
     ) -> DecodedFetch | None:
         if isinstance(item, DecodedFetch):
             return item
-        if self._ahead.has(item):
+        if item in self._ahead.claimed:
             return self._ahead.take(item)
         if ahead_bytes and item.packed_bytes:
             self._ahead.offer(ahead_bytes)

@@ -97,6 +97,10 @@ class FetchBuffer:
         item.drop()
         return False
 
+    def has_room(self, state: PartitionState) -> bool:
+        """Return whether `is_full` would return False. Takes no lock: the caller's side only makes room."""
+        return state.buffer.nbytes < self._partition_bound and self._bytes < self._bound
+
     def is_full(self, state: PartitionState) -> bool:
         """Return whether a partition has to wait for the caller, until `BufferListener.unblocked`."""
         buffer = state.buffer
@@ -263,7 +267,9 @@ class FetchBuffer:
         while polled.count < max_records and made < bound:
             state = self._ready.next()
             if state is not None and (
-                (wanted is not None and state.tp not in wanted) or state in seen or self._next.is_awaited(state)
+                (wanted is not None and state.tp not in wanted)
+                or state in seen
+                or (self._ahead.claimed and self._next.is_awaited(state))
             ):
                 passed_over.append(state)
                 continue
@@ -278,7 +284,8 @@ class FetchBuffer:
                 if error is not None:
                     self._ready.give_back(state)
                     return None if polled.count else error
-                made += _memory(state.buffer.current)
+                opened = state.buffer.current
+                made += 0 if opened is None else opened.columns.nbytes
             before = polled.count
             self._take_slice(state, min(max_records - before, max_each - taken.get(state, 0)), polled)
             taken[state] = taken.get(state, 0) + polled.count - before
@@ -331,10 +338,12 @@ class FetchBuffer:
                     state.tp, state.generation, current.next_offset, error=current.error, sticky=True
                 )
                 buffer.items.appendleft(failed)
-            self._free()
+            if self._waiting_for_room:
+                self._free()
             if buffer.blocked and buffer.nbytes < self._partition_bound and state not in self._freed:
                 self._freed += (state,)
-        self._tell_freed()
+        if self._freed:
+            self._tell_freed()
         if self._statistics is not None and current.nbytes:
             self._statistics.emptied(state, current.nbytes)
 
@@ -369,11 +378,6 @@ class FetchBuffer:
         while self._freed:
             self._listener.unblocked(self._freed[-1])
             del self._freed[-1:]
-
-
-def _memory(opened: DecodedFetch | None) -> int:
-    """Return the size of newly decoded columns, in bytes."""
-    return 0 if opened is None else opened.columns.nbytes
 
 
 class ReadyQueue:
@@ -424,10 +428,13 @@ class ReadyQueue:
 
     def give_back(self, state: PartitionState) -> None:
         """Return a partition to the queue after the caller has held it."""
+        buffer = state.buffer
         with self._lock:
-            state.buffer.queued = False
-            if state.buffer.is_begun and not state.paused:
-                state.buffer.queued = True
+            buffer.queued = False
+            if buffer.current is None and not buffer.items:
+                return
+            if buffer.is_begun and not state.paused:
+                buffer.queued = True
                 self._waiting.appendleft(state)  # a started response comes first, so that its frame can be released
             else:
                 self.add(state)

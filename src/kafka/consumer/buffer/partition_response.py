@@ -118,7 +118,9 @@ class PartitionResponse:
 
         Returns the records before a damaged batch; the error for that batch is kept until the caller has taken them.
         """
-        decoder = self.decoder(options)
+        decoder = self._decoder
+        if decoder is None:
+            decoder = self._decoder = self._begin(options)
         columns, error = decoder.part(max_bytes)
         return self.accept(columns, error, error is not None or decoder.finished)
 

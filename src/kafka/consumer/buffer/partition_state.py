@@ -5,6 +5,7 @@ import uuid
 from typing import NamedTuple
 from uuid import UUID
 
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.consumer.buffer.partition_response import PartitionBuffer
 from kafka.metrics.windows import SampledValues, Window, WindowOptions, Windows
 from kafka.record import ConsumerRecord
@@ -46,6 +47,7 @@ class FetchProgress:
         highwater: the offset after the last record that consumers may see.
         last_stable_offset: the offset before which no transaction is open.
         log_start_offset: the first offset of the log.
+        metadata: the metadata by which the broker was chosen; None before that.
     """
 
     __slots__ = (
@@ -59,6 +61,7 @@ class FetchProgress:
         "last_stable_offset",
         "leader_epoch",
         "log_start_offset",
+        "metadata",
         "offset",
         "out_of_range_since",
         "topic_id",
@@ -77,6 +80,7 @@ class FetchProgress:
         self.highwater: int | None = None
         self.last_stable_offset: int | None = None
         self.log_start_offset: int | None = None
+        self.metadata: ClusterMetadata | None = None
 
     def begin(self, generation: int, position: FetchPosition | None, topic_id: uuid.UUID | None = None) -> None:
         """Fetch from another position.

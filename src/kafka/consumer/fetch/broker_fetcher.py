@@ -1,4 +1,8 @@
-"""Fetches from one broker: a task that keeps one Fetch request outstanding while there is something to fetch."""
+"""Fetches from one broker: keeps one Fetch request outstanding while there is something to fetch.
+
+While all goes well, the next request is sent where the response is read (`BrokerFetcher.answered`). A task opens the
+connection, sends the first request, and takes over again whenever there is something to wait for or an error.
+"""
 
 import asyncio
 import logging
@@ -17,6 +21,7 @@ from kafka.errors import (
     for_code,
 )
 from kafka.net import Reply
+from kafka.net.own_loop import clock_of
 from kafka.net.receiver import throttle_s
 from kafka.wire.api.fetch import FetchRequest, FetchResponse
 
@@ -47,11 +52,12 @@ class FetchAnswers(Protocol):
 
 
 class _FetchReply:
-    """Passes a response to a fetcher as soon as the response arrives, before the fetcher's task resumes.
+    """Passes a response to a fetcher as soon as the response arrives.
 
     Arguments:
         fetcher: receives the response.
-        sent: the future that the task awaits; cancelled if the response is no longer needed.
+        sent: the future that the task awaits; cancelled if the response is no longer needed, and completed by a response
+            after which the task must take over.
     """
 
     __slots__ = ("_fetcher", "_sent")
@@ -67,11 +73,12 @@ class _FetchReply:
     def set_result(self, response: FetchResponse, /) -> None:
         """Pass on a response."""
         try:
-            self._fetcher.answered(response)
+            goes_on = self._fetcher.answered(response)
         except Exception as error:
-            self._sent.set_exception(error)
+            self.set_exception(error)
         else:
-            self._sent.set_result(response.error_code)
+            if not goes_on and not self._sent.done():
+                self._sent.set_result(response.error_code)
 
     def set_exception(self, error: Exception, /) -> None:
         """Pass on a failure."""
@@ -99,7 +106,8 @@ class BrokerFetcher:
         """Partitions of this broker that wait for the caller to make room."""
         self.sent_at = 0.0
         """When the last request was sent, by the loop's clock."""
-        self.progress_at = asyncio.get_running_loop().time()
+        self._now = clock_of(asyncio.get_running_loop())
+        self.progress_at = self._now()
         """When the broker last answered, or since when there has been something to fetch, by the loop's clock."""
         self._options = options
         self._client = client
@@ -211,11 +219,7 @@ class BrokerFetcher:
             await self._obey_throttle()
         if not self.session.targets:
             return
-        # Cleared only now, so that the request includes partitions added while the connection was opened.
-        self._fresh = False
-        version = connection.api_versions.version_for(FetchRequest)
-        body = self.session.next_request(version >= _EPOCHS_SINCE)
-        code = await self._send(connection, body, max_wait_ms)
+        code = await self._exchange(connection, max_wait_ms)
         if code is None:
             self.session.reset(keep_id=True)
         elif code in _SESSION_ERRORS:
@@ -249,17 +253,15 @@ class BrokerFetcher:
         self._polls.opened(loop.time() - started)
         return connection
 
-    async def _send(self, connection: BrokerConnection, body: FetchBody, max_wait_ms: int) -> int | None:
-        """Send a fetch. Returns the error code of the response; None if the fetch was cut short."""
-        loop = asyncio.get_running_loop()
-        newest = None if body.by_id else _NAMED_UNTIL
-        version = self._version = connection.api_versions.version_for(FetchRequest, 0, newest)
-        self.sent_at = loop.time()
-        wait_ms = self._polls.send(self.sent_at, max_wait_ms)
-        self._connection, self._sent = connection, loop.create_future()
+    async def _exchange(self, connection: BrokerConnection, max_wait_ms: int) -> int | None:
+        """Send a fetch, and wait until the task has to take over.
+
+        Returns the error code of the last response; None if the last fetch was cut short.
+        """
+        sent: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         try:
-            connection.post_for(_FetchReply(self, self._sent), self._request(body, wait_ms), version)
-            return await self._sent
+            self._send(connection, sent, max_wait_ms)
+            return await sent
         except asyncio.CancelledError:
             if not self._cut_short or self._closed:
                 raise
@@ -269,21 +271,60 @@ class BrokerFetcher:
             self._cut_short = False
             self._over()
 
+    def _send(self, connection: BrokerConnection, sent: "asyncio.Future[int]", max_wait_ms: int) -> None:
+        """Send a fetch, whose response `answered` handles.
+
+        Arguments:
+            sent: the future that the task awaits.
+        """
+        # Cleared only now, so that the request includes partitions added while the connection was opened.
+        self._fresh = False
+        version = connection.api_versions.version_for(FetchRequest)
+        body = self.session.next_request(version >= _EPOCHS_SINCE)
+        if not body.by_id:
+            version = connection.api_versions.version_for(FetchRequest, 0, _NAMED_UNTIL)
+        self._version = version
+        self.sent_at = self._now()
+        wait_ms = self._polls.send(self.sent_at, max_wait_ms)
+        self._connection, self._sent = connection, sent
+        connection.post_for(_FetchReply(self, sent), self._request(body, wait_ms), version)
+
     def _over(self) -> None:
         """Note that no fetch is outstanding."""
         self._connection = self._sent = None
-        self._no_cut()
+        if self._cut_timer is not None:
+            self._no_cut()
 
-    def answered(self, response: FetchResponse) -> None:
-        """Handle a response as soon as it is read; the task sends the next fetch when it resumes."""
+    def answered(self, response: FetchResponse) -> bool:
+        """Handle a response as soon as it is read, and send the next fetch if nothing has to be waited for.
+
+        Returns whether the next fetch was sent; otherwise the task takes over.
+        """
+        connection, sent = self._connection, self._sent
         self._over()
-        now = self.progress_at = asyncio.get_running_loop().time()
+        now = self.progress_at = self._now()
         self._polls.answered(now)
         if response.throttle_time_ms:
             self._throttled_until = now + throttle_s(FetchRequest, self._version, response.throttle_time_ms)
-        if not response.error_code:
-            self.session.answered(response.session_id)
-            self._answers.take_answer(self, response)
+        if response.error_code:
+            return False
+        self.session.answered(response.session_id)
+        self._answers.take_answer(self, response)
+        if (
+            self._closed
+            or self._throttled_until
+            or self._attempts.failures
+            or self.blocked
+            or not self.session.targets
+            or sent is None
+            or sent.done()
+            or connection is None
+            or connection is not self._client.ready_connection(self.node_id, self._polls.channel)
+        ):
+            return False
+        self._session_errors = 0
+        self._send(connection, sent, self._options.fetch_max_wait_ms)
+        return True
 
     def _request(self, body: FetchBody, max_wait_ms: int) -> FetchRequest:
         options = self._options

@@ -95,6 +95,12 @@ class FetchSession:
         elif tp in self._forget and self._forget[tp] == target.topic_id:
             self._known[tp] = self._forget.pop(tp)
 
+    def advance(self, target: FetchTarget) -> None:
+        """Change the offset of a partition that was part of the last request."""
+        tp = target.state.tp
+        self.targets[tp] = target
+        self._changed[tp] = None
+
     def remove(self, tp: TopicPartition) -> None:
         """Remove a partition."""
         if self.targets.pop(tp, None) is not None:

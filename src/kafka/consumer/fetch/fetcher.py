@@ -148,9 +148,32 @@ class Fetcher:
         compares = fetching.leader_epoch < epoch and broker == metadata.leader_for_partition(tp)
         last_epoch = fetching.leader_epoch if compares else -1
         fetcher.session.add(FetchTarget(state, fetching.generation, fetching.offset, epoch, topic_id, last_epoch))
+        fetching.metadata = metadata
         fresh = fetching.asked_generation != fetching.generation
         fetching.asked_generation = fetching.generation
         fetcher.changed(fresh or before is None, fresh)
+
+    def advance(self, target: FetchTarget) -> None:
+        """Fetch a partition from where the response ends. Like `refresh`, but cheap if only the offset has changed."""
+        state, fetching = target.state, target.state.fetching
+        fetcher = self._fetchers.get(fetching.broker_id) if fetching.broker_id is not None else None
+        if (
+            fetcher is None
+            or fetching.metadata is not self._client.metadata
+            or fetching.offset is None
+            or fetching.generation != state.generation
+            or fetching.backing_off
+            or state.paused
+            or self._closed
+            or self._replicas.leases
+            or not self._buffer.has_room(state)
+        ):
+            self.refresh(state)
+            return
+        last_epoch = fetching.leader_epoch if fetching.leader_epoch < target.leader_epoch else -1
+        fetcher.session.advance(
+            FetchTarget(state, fetching.generation, fetching.offset, target.leader_epoch, target.topic_id, last_epoch)
+        )
 
     def refresh_all(self) -> None:
         """Call `refresh` for every partition, because leaders may have moved."""

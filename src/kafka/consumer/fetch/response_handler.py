@@ -132,6 +132,9 @@ class ResponseListener(Protocol):
     def refresh(self, state: PartitionState) -> None:
         """Called when a partition should be fetched from another broker or offset, or not at all."""
 
+    def advance(self, target: FetchTarget) -> None:
+        """Called when a partition should be fetched from the end of its response."""
+
     def back_off(self, state: PartitionState) -> None:
         """Called when a partition should be refreshed after a pause."""
 
@@ -217,12 +220,13 @@ class ResponseHandler:
             self._listener.back_off(state)
             return False
         frame.retain()
-        aborted = [(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()]
+        listed = answer.aborted_transactions
+        aborted = [(each.producer_id, each.first_offset) for each in listed] if listed else ()
         state.fetching.offset, state.fetching.leader_epoch = next_offset, leader_epoch
         state.fetching.checked_epoch = target.leader_epoch
         item = PartitionResponse(state.tp, target.generation, target.offset, records[:size], size, frame, aborted)
         filed = self._buffer.put(state, item)
-        self._listener.refresh(state)
+        self._listener.advance(target)
         return filed
 
     def _prefer(self, state: PartitionState, replica: int) -> None:

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from kafka.errors import KafkaTimeoutError
 from kafka.net.callback_thread import CallbackRunner, LoopCallbacks
-from kafka.net.own_loop import OwnLoop
+from kafka.net.own_loop import OwnLoop, clock_of
+from kafka.net.pending_requests import CheckTimer
 
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
@@ -54,11 +55,13 @@ class LoopRunner(OwnLoop):
         super().__init__()
         self.owner = "AsyncKafkaConsumer"
         """The name of the consumer in warnings that it was not closed."""
-        self.time: Callable[[], float] = self.loop.time
+        self.time: Callable[[], float] = clock_of(self.loop)
         """The loop's clock, in seconds."""
-        self._news = asyncio.Event()
+        self._news: list[None] = []  # not empty if there is news; its methods are not Python functions
         self.clear: Callable[[], None] = self._news.clear
         """Forget earlier news. The caller checks everything between this and `wait`."""
+        self._waiters: list[asyncio.Future[None]] = []
+        self._timer = CheckTimer(self.loop, self._tell)
         self.poll_guard = AnyCaller()
         self._attendant: asyncio.Event | None = None
         self._turn = asyncio.Lock()
@@ -78,7 +81,11 @@ class LoopRunner(OwnLoop):
             self.loop.call_soon_threadsafe(self._tell)
 
     def _tell(self) -> None:
-        self._news.set()
+        if not self._news:
+            self._news.append(None)
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
         if self._attendant is not None:
             self._attendant.set()
 
@@ -103,13 +110,20 @@ class LoopRunner(OwnLoop):
     # The caller's side ------------------------------------------------------------------------------------------------
 
     async def wait(self, timeout_s: float) -> None:
-        """Wait for a notification, up to the timeout."""
-        # One timer and one future, at a third of the cost of asyncio.timeout() around an event.
-        timer = self.loop.call_later(timeout_s, self._news.set)
+        """Wait for a notification, at most up to the timeout. May return early."""
+        if self._news:
+            return
+        # The timer outlives the wait, so that consecutive calls with the same timeout share it: a call that ends early,
+        # as most do, neither creates nor cancels one.
+        ends_at = self.time() + timeout_s
+        if ends_at < self._timer.due_at:
+            self._timer.at(ends_at)
+        waiter = self.loop.create_future()
+        self._waiters.append(waiter)
         try:
-            await self._news.wait()
+            await waiter
         finally:
-            timer.cancel()
+            self._waiters.remove(waiter)
 
     async def yield_to_loop(self) -> None:
         """Let the loop run before a call returns without a result; otherwise a tight polling loop would starve it."""
@@ -175,6 +189,7 @@ class LoopRunner(OwnLoop):
         if self._closing is None:
             closing = self._closing = self.loop.create_task(close())
             await asyncio.wait({closing})
+            self._timer.cancel()
             closing.result()
         elif not any(call.task is self._closing for call in self._calls()):
             await asyncio.wait({self._closing}, timeout=timeout_ms / 1000)

@@ -91,7 +91,7 @@ class AsyncShareCalls(BaseShareConsumer):
         `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, `WakeupError` after a `wakeup()`, and
         exceptions of the callback.
         """
-        most = check_max_records(max_records, self._core.config.share.max_poll_records)
+        most = self._core.config.share.max_poll_records if max_records is None else check_max_records(max_records)
         make = functools.partial(self._materializer.records, self._core)
         return await self._hand_over(make, timeout_ms, most)
 
@@ -105,7 +105,7 @@ class AsyncShareCalls(BaseShareConsumer):
             timeout_ms: how long to wait for records; 0 does not wait.
             max_records: the number of records to acquire; None: as many as the brokers return.
         """
-        most = check_max_records(max_records, _NO_LIMIT)
+        most = _NO_LIMIT if max_records is None else check_max_records(max_records)
         return await self._hand_over(to_arrow, timeout_ms, most)
 
     async def poll_columns(self, timeout_ms: float = 0, max_records: int | None = None) -> list[Columns]:
@@ -118,7 +118,7 @@ class AsyncShareCalls(BaseShareConsumer):
             timeout_ms: how long to wait for records; 0 does not wait.
             max_records: the number of records to acquire; None: ``max_poll_records``.
         """
-        most = check_max_records(max_records, self._core.config.share.max_poll_records)
+        most = self._core.config.share.max_poll_records if max_records is None else check_max_records(max_records)
         return await self._hand_over(_columns, timeout_ms, most)
 
     def __aiter__(self) -> Self:

@@ -92,7 +92,7 @@ class ShareCalls(BaseShareConsumer):
         `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, `WakeupError` after a `wakeup()`, and
         exceptions of the callback.
         """
-        most = check_max_records(max_records, self._core.config.share.max_poll_records)
+        most = self._core.config.share.max_poll_records if max_records is None else check_max_records(max_records)
         make = functools.partial(self._materializer.records, self._core)
         return self._hand_over(make, timeout_ms, most)
 
@@ -106,7 +106,7 @@ class ShareCalls(BaseShareConsumer):
             timeout_ms: how long to wait for records; 0 does not wait.
             max_records: the number of records to acquire; None: as many as the brokers return.
         """
-        most = check_max_records(max_records, _NO_LIMIT)
+        most = _NO_LIMIT if max_records is None else check_max_records(max_records)
         return self._hand_over(to_arrow, timeout_ms, most)
 
     def poll_columns(self, timeout_ms: float = 0, max_records: int | None = None) -> list[Columns]:
@@ -119,7 +119,7 @@ class ShareCalls(BaseShareConsumer):
             timeout_ms: how long to wait for records; 0 does not wait.
             max_records: the number of records to acquire; None: ``max_poll_records``.
         """
-        most = check_max_records(max_records, self._core.config.share.max_poll_records)
+        most = self._core.config.share.max_poll_records if max_records is None else check_max_records(max_records)
         return self._hand_over(_columns, timeout_ms, most)
 
     def __iter__(self) -> Self:
