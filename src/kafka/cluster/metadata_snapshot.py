@@ -98,7 +98,8 @@ class ClusterMetadata:
 
     def leader_for_partition(self, partition: TopicPartition) -> int | None:
         """Return the id of a partition's leader; None if the partition is not known or has no leader."""
-        found = self.partition_metadata(partition)
+        topic = self._topics.get(partition.topic)
+        found = topic.partitions.get(partition.partition) if topic is not None else None
         return found.leader if found is not None and found.leader >= 0 else None
 
     def leader_epoch(self, tp: TopicPartition) -> int:

@@ -20,9 +20,9 @@ from kafka.errors import (
 from kafka.net.broker_versions import ApiVersions
 from kafka.net.fork import close_in_children
 from kafka.net.frame_stream import Stream
-from kafka.net.own_loop import clock_of
 from kafka.net.open_stream import describe_failure, open_stream
-from kafka.net.pending_requests import Answered, Deadlines, InFlight, InFlightTable, SendQueue
+from kafka.net.own_loop import clock_of
+from kafka.net.pending_requests import LAST_ID, Answered, Deadlines, InFlight, InFlightTable, SendQueue
 from kafka.net.receiver import Receiver
 from kafka.net.statistics import NetworkTraffic, NodeTraffic
 from kafka.net.tls_context import TlsRefusedError, is_alert, tls_context
@@ -175,16 +175,17 @@ class Connection:
         if version is None:
             version = self.api_versions.version_for(cls)
         timeout_s = (self._options.request_timeout_ms if timeout_ms is None else timeout_ms) / 1000
-        number = self._table.next_id()
+        number = self._table.last_id = (self._table.last_id + 1) & LAST_ID
         parts = encode_request(request, version, number, self._client_id)
         written = None
         if cls.API_KEY == _PRODUCE and request.acks == 0:  # type: ignore[attr-defined]  # ProduceRequest has it
             written = partial(self._sent_unanswered, cls, reply)
         outgoing = InFlight(cls, version, reply, timeout_s, digest, number, parts, written)
-        if urgent:
+        queue = self._send_queue
+        if urgent or not (queue.is_blocked or queue.waiting or len(self._table) >= queue.limit):
             self._transmit(outgoing)
         else:
-            self._send_queue.put(outgoing)
+            queue.put(outgoing)
 
     def _transmit(self, outgoing: InFlight) -> None:
         stream, parts = self._stream, outgoing.parts
@@ -196,9 +197,10 @@ class Connection:
             self._table[outgoing.number] = outgoing
             if outgoing.deadline < self._deadlines.timer.due_at:
                 self._deadlines.timer.at(outgoing.deadline)
-        self.traffic.sent(sum(map(len, parts)), now)
+        size = sum(map(len, parts))
+        self.traffic.sent(size, now)
         outgoing.parts = ()  # they may be large, and must not live until the answer arrives
-        stream.write(parts)
+        stream.write(parts, size)
         if outgoing.written is not None:
             stream.when_drained(outgoing.written)
 
@@ -227,7 +229,7 @@ class Connection:
         stream = self._open_stream()
         raw: asyncio.Future[bytes] = self.loop.create_future()
         self._receiver.raw = raw
-        stream.write([len(data).to_bytes(4, "big"), data])
+        stream.write([len(data).to_bytes(4, "big"), data], 4 + len(data))
         try:
             return await raw
         finally:

@@ -219,14 +219,14 @@ class Stream(asyncio.BufferedProtocol):
         """Return information about the transport, like `asyncio.BaseTransport.get_extra_info`."""
         return self._transport.get_extra_info(name) if self._transport is not None else None
 
-    def write(self, parts: Sequence[Part]) -> None:
-        """Send the parts of a request after earlier ones. The parts must not change afterwards."""
+    def write(self, parts: Sequence[Part], size: int) -> None:
+        """Send the parts of a request, ``size`` bytes, after earlier ones. The parts must not change afterwards."""
         if self._full or self._backlog:
             self._backlog.append(parts)
-        elif len(parts) > 1:
+        elif size >= _JOIN_BELOW:
             self._transmit(parts)
         elif not self._closing:
-            self._transport.write(parts[0])
+            self._transport.write(b"".join(parts) if len(parts) > 1 else parts[0])
 
     def when_drained(self, callback: Callable[[], object]) -> None:
         """Call ``callback`` once all data is passed to the transport, possibly immediately, or when the stream ends."""

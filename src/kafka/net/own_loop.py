@@ -18,7 +18,7 @@ def clock_of(loop: asyncio.AbstractEventLoop) -> Callable[[], float]:
     asyncio's own loops read `time.monotonic` in a Python function. Code on the path of each request calls the clock
     directly instead. Loops with a clock of their own, such as simulated ones, keep it.
     """
-    ordinary = type(loop).time is asyncio.BaseEventLoop.time and "time" not in vars(loop)  # type: ignore[comparison-overlap]
+    ordinary = type(loop).time is asyncio.BaseEventLoop.time and "time" not in vars(loop)
     return time.monotonic if ordinary else loop.time
 
 

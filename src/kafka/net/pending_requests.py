@@ -121,22 +121,25 @@ class InFlight:
         self.timeout_s = timeout_s
 
 
+LAST_ID = 0x7FFFFFFF
+"""The largest correlation id, and the mask that makes 0 of the number after it."""
+
+
 class InFlightTable(dict[int, InFlight]):
     """The requests in flight by correlation id. Brokers answer in order, but this class does not rely on that.
 
     It is a dict so that adding, removing and counting do not call Python functions.
+
+    Attributes:
+        last_id: the correlation id of the last request. The next one, which is not in use, is one more; 0 follows
+            `LAST_ID`.
     """
 
-    __slots__ = ("_last_id",)
+    __slots__ = ("last_id",)
 
     def __init__(self) -> None:
         super().__init__()
-        self._last_id = 0
-
-    def next_id(self) -> int:
-        """Return a correlation id that is not in use."""
-        self._last_id = (self._last_id + 1) & 0x7FFFFFFF
-        return self._last_id
+        self.last_id = 0
 
     def remove(self, entry: InFlight) -> None:
         """Stop waiting for the answer to a request."""
@@ -173,16 +176,19 @@ class SendQueue:
 
     Attributes:
         waiting: the queued requests.
+        is_blocked: whether nothing may be sent now, because sending is held or throttled.
+        limit: maximum number of requests waiting for an answer.
     """
 
     __slots__ = (
         "_held",
         "_in_flight",
-        "_limit",
         "_loop",
         "_throttle_timer",
         "_throttled_until",
         "_transmit",
+        "is_blocked",
+        "limit",
         "waiting",
     )
 
@@ -196,7 +202,8 @@ class SendQueue:
         self._loop = loop
         self._transmit = transmit
         self._in_flight = in_flight
-        self._limit = limit
+        self.limit = limit
+        self.is_blocked = False
         self.waiting: deque[InFlight] = deque()
         self._held = False
         self._throttled_until = 0.0
@@ -207,25 +214,26 @@ class SendQueue:
 
     def put(self, outgoing: InFlight) -> None:
         """Send a request if possible; otherwise queue it."""
-        if not self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
+        if not self.waiting and not self.is_blocked and self._in_flight() < self.limit:
             self._transmit(outgoing)
         else:
             self.waiting.append(outgoing)
 
     def flush(self) -> None:
         """Send the queued requests that may be sent now. Called after each answer."""
-        while self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
+        while self.waiting and not self.is_blocked and self._in_flight() < self.limit:
             outgoing = self.waiting.popleft()
             if not outgoing.future.done():  # otherwise the caller gave up before the request was sent
                 self._transmit(outgoing)
 
     def hold(self) -> None:
         """Queue all requests until `unhold` is called."""
-        self._held = True
+        self._held = self.is_blocked = True
 
     def unhold(self) -> None:
         """Send the requests queued since `hold` was called."""
         self._held = False
+        self.is_blocked = self._throttle_timer is not None
         self.flush()
 
     def throttle(self, seconds: float) -> None:
@@ -237,9 +245,11 @@ class SendQueue:
         if self._throttle_timer is not None:
             self._throttle_timer.cancel()
         self._throttle_timer = self._loop.call_at(until, self._throttle_over)
+        self.is_blocked = True
 
     def _throttle_over(self) -> None:
         self._throttle_timer = None
+        self.is_blocked = self._held
         self.flush()
 
     def close(self) -> list[Answered[Any]]:

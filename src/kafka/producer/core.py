@@ -20,7 +20,7 @@ from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net.callback_thread import CallbackRunner, LoopCallbacks
 from kafka.net.statistics import NetworkTraffic
 from kafka.partitioner.partitioner_adapter import adapt_partitioner, partitioner_name
-from kafka.producer.appending.appender import RecordAppender
+from kafka.producer.appending.appender import Append, RecordAppender
 from kafka.producer.appending.interception import intercepted
 from kafka.producer.appending.record_buffer import RecordBuffer, Reservations
 from kafka.producer.appending.topic_lookup import TopicLookup
@@ -274,12 +274,13 @@ class ProducerCore:
     def append_now(self, *record: Any) -> FutureRecordMetadata:
         """Append a record for a caller on the loop who waits for it.
 
-        Unless batches linger, the record is sent at once instead of in the loop's next iteration. Takes the arguments of
-        `RecordAppender.append`, and raises the same errors.
+        Unless batches linger, the record is sent at once instead of in the loop's next iteration. Takes the arguments
+        of `RecordAppender.append`, and raises the same errors.
         """
         self.buffer.sends_now = not self.config.producer.linger_ms
         try:
-            return self.appender.append(*record)
+            append: Append = self.appender.append
+            return append(*record)
         finally:
             self.buffer.sends_now = False
 

@@ -13,16 +13,35 @@ from kafka.metrics.client_metrics import (
     ClientMetrics,
     Metric,
     largest_of,
-    largest_value_of,
     mean_of,
-    mean_value_of,
     rate_of,
 )
-from kafka.metrics.windows import SampledValues, Window, Windows
+from kafka.metrics.windows import Window, Windows, largest, mean
 from kafka.producer.appending.record_buffer import RecordBuffer
 from kafka.producer.batch.producer_batch import ProducerBatch
 
 _GROUP = "producer-metrics"
+
+
+class _Exchanges(Window):
+    """Totals for requests, their responses (with throttle times, KIP-219, mostly zero), and delivered batches."""
+
+    __slots__ = (
+        "deliveries",
+        "delivery_ms",
+        "longest_delivery_ms",
+        "longest_throttle_ms",
+        "records",
+        "requests",
+        "responses",
+        "throttle_ms",
+    )
+
+    def __init__(self, begin: float) -> None:
+        super().__init__(begin)
+        self.requests = self.records = self.responses = self.deliveries = 0
+        self.throttle_ms = self.delivery_ms = 0.0
+        self.longest_throttle_ms = self.longest_delivery_ms = -math.inf
 
 
 class _Sends(Window):
@@ -92,25 +111,37 @@ def time_of(call: str) -> Callable[[Any, float], float]:
     return lambda of, now: of.call_ns[call]
 
 
+def _mean(field: str, by: str) -> Callable[[ProducerStatistics, float], float]:
+    return lambda of, now: mean((of.exchanges,), field, by, now)
+
+
+def _largest(field: str) -> Callable[[ProducerStatistics, float], float]:
+    return lambda of, now: largest((of.exchanges,), field, now)
+
+
 _TOTALS = (
-    Metric("produce-throttle-time-avg", "mean throttle time in ms requested by brokers", mean_value_of("throttles")),
     Metric(
-        "produce-throttle-time-max", "longest throttle time in ms requested by a broker", largest_value_of("throttles")
+        "produce-throttle-time-avg", "mean throttle time in ms requested by brokers", _mean("throttle_ms", "responses")
+    ),
+    Metric(
+        "produce-throttle-time-max",
+        "longest throttle time in ms requested by a broker",
+        _largest("longest_throttle_ms"),
     ),
     Metric(
         "records-per-request-avg",
         "mean number of records per request",
-        mean_value_of("requests"),
+        _mean("records", "requests"),
     ),
     Metric(
         "record-delivery-time-avg",
         "mean time in ms until a batch was acknowledged",
-        mean_value_of("deliveries"),
+        _mean("delivery_ms", "deliveries"),
     ),
     Metric(
         "record-delivery-time-max",
         "longest time in ms until a batch was acknowledged",
-        largest_value_of("deliveries"),
+        _largest("longest_delivery_ms"),
     ),
     Metric("record-send-total", "records acknowledged", lambda of, now: of.records_delivered),
     Metric("outgoing-byte-total", "bytes of batches acknowledged", lambda of, now: of.bytes_delivered),
@@ -139,10 +170,7 @@ class ProducerStatistics:
     def __init__(self, metrics: ClientMetrics) -> None:
         self._metrics = metrics
         self._topics: dict[str, Windows[_Sends]] = {}
-        self.requests = SampledValues(metrics.window)
-        self.deliveries = SampledValues(metrics.window)
-        self.throttles = SampledValues(metrics.window)
-        """The throttle times of responses in milliseconds (KIP-219), including zeros."""
+        self.exchanges = Windows(_Exchanges, metrics.window)
         self.call_ns = dict.fromkeys(CALLS, 0)
         self.records_delivered = self.bytes_delivered = self.records_failed = self.records_retried = 0
         self.requests_answered = 0
@@ -172,14 +200,21 @@ class ProducerStatistics:
                 window.longest_queue_ms = queued_ms
             if batch.largest_record > window.largest_record:
                 window.largest_record = batch.largest_record
-        self.requests.record(count, now)
+        exchanges: _Exchanges = self.exchanges.present if now < self.exchanges.until else self.exchanges.turn(now)
+        exchanges.requests += 1
+        exchanges.records += count
 
     def delivered(self, records: int, size: int, seconds: float, now: float) -> None:
         """Count a delivered batch of `size` bytes, `seconds` after its first record was added."""
         self.acknowledged_at = now
         self.records_delivered += records
         self.bytes_delivered += size
-        self.deliveries.record(1000 * seconds, now)
+        delivery_ms = 1000 * seconds
+        exchanges: _Exchanges = self.exchanges.present if now < self.exchanges.until else self.exchanges.turn(now)
+        exchanges.deliveries += 1
+        exchanges.delivery_ms += delivery_ms
+        if delivery_ms > exchanges.longest_delivery_ms:
+            exchanges.longest_delivery_ms = delivery_ms
 
     def failed(self, batch: ProducerBatch, now: float) -> None:
         """Count a failed batch."""
@@ -193,7 +228,11 @@ class ProducerStatistics:
     def answered(self, throttle_ms: float, now: float) -> None:
         """Count a response, and its throttle time."""
         self.requests_answered += 1
-        self.throttles.record(throttle_ms, now)
+        exchanges: _Exchanges = self.exchanges.present if now < self.exchanges.until else self.exchanges.turn(now)
+        exchanges.responses += 1
+        exchanges.throttle_ms += throttle_ms
+        if throttle_ms > exchanges.longest_throttle_ms:
+            exchanges.longest_throttle_ms = throttle_ms
 
     def retried(self, batch: ProducerBatch, now: float) -> None:
         """Count a batch that is sent again."""

@@ -87,7 +87,7 @@ class BatchBuilder:
         if magic not in (0, 1, 2):
             raise ValueError(f"Expected magic 0, 1 or 2, got {magic}")
         self._magic = magic
-        self._compression = Compression(compression)
+        self._compression = compression if type(compression) is Compression else Compression(compression)
         self._level = compression_level
         self._size_limit = size_limit
         self._capacity = 0

@@ -166,6 +166,8 @@ class Columns:
 
     def runs(self) -> list[tuple[int, int, int, int]]:
         """Return the runs of rows with the same batch properties: `(start, stop, leader_epoch, timestamp_type)`."""
+        if len(self._runs) == 1:
+            return [(0, self._last - self._first, *self._runs[0][1:])] if self._last > self._first else []
         stops = [*(run.first_row for run in self._runs[1:]), self._buffers.rows]
         clipped = (
             (max(run.first_row, self._first) - self._first, min(stop, self._last) - self._first, *run[1:])

@@ -211,7 +211,7 @@ class BatchDecoder:
             return False
         size = _LENGTH.unpack_from(view, position + LENGTH_AT)[0] + LOG_OVERHEAD
         magic = view[position + MAGIC_AT]
-        if magic > 2 or size < smallest_size(magic):
+        if magic > 2 or size < (HEADER_SIZE if magic == 2 else smallest_size(magic)):
             raise cursor.corrupt(f"the batch claims magic {magic} and {size} bytes")
         if size > left:
             cursor.finished = True

@@ -290,7 +290,7 @@ class Encoder:
         if kind == UUID_KIND:
             if not isinstance(value, UUID):
                 raise _misfit(field, "a uuid.UUID", value)
-            return self.raw(value.bytes)
+            return self.raw(value.int.to_bytes(16, "big"))  # `UUID.bytes` is a Python function
         if kind == FLOAT64:
             return self.number(field, value)
         return self.blob(field, kind, value)

@@ -51,7 +51,7 @@ def encode_request(message: Request[Any], version: int, correlation_id: int, cli
         WireFormatError: a value does not fit its field.
         UnsupportedVersionError: there is no such version, or it lacks a field that is set and is not ignorable.
     """
-    plan, before, after = _request_plan(type(message), version, client_id)
+    plan, before, after = _request_plan(type(message), version, client_id)  # type: ignore[arg-type]  # hashable
     return encode([(plan, message)], True, before + CORRELATION_ID.pack(correlation_id) + after)
 
 
@@ -105,7 +105,7 @@ def decode_response(request: type[Any], version: int, frame: Any) -> Message:
         UnsupportedVersionError: the request does not have this version.
         TypeError: `request` is not a request class.
     """
-    plan, flexible = _response_plan(request, version)
+    plan, flexible = _response_plan(request, version)  # type: ignore[arg-type]  # hashable
     start = CORRELATION_ID.size
     if len(frame) <= start or (flexible and frame[start]):  # the frame is too short, or its header has tagged fields
         _, start = ResponseHeader.decode_prefix(frame, flexible)

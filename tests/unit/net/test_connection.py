@@ -42,6 +42,21 @@ async def test_requests_go_out_in_the_order_of_the_calls(broker):
     await connection.close()
 
 
+async def test_correlation_ids_differ_and_wrap_before_they_are_negative(broker):
+    numbers = []
+
+    def answer(header, _):
+        numbers.append(header.correlation_id)
+        return HeartbeatResponse()
+
+    broker.on("Heartbeat", answer)
+    connection = await connect(broker)
+    connection._table.last_id = 2**31 - 3
+    await asyncio.gather(*(connection.send(heartbeat()) for _ in range(3)))
+    assert numbers == [2**31 - 2, 2**31 - 1, 0]
+    await connection.close()
+
+
 async def test_a_reply_gets_its_answer_once_and_can_send_more(broker):
     broker.on("Heartbeat", lambda _, request: HeartbeatResponse(error_code=request.generation_id))
     connection = await connect(broker)

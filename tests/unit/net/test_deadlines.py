@@ -37,7 +37,7 @@ class DeadlinesHarness:
         entry = InFlight(HeartbeatRequest, 0, self.loop.create_future(), timeout_s)
         self.deadlines.last_used = self.loop.time()
         entry.deadline = self.loop.time() + timeout_s
-        self.table[self.table.next_id()] = entry
+        self.table[len(self.table) + 1] = entry
         self.deadlines.timer.at(entry.deadline)
         return entry
 

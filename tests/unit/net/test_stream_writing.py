@@ -70,6 +70,10 @@ class Transport:
             self.stream.connection_lost(None)
 
 
+def write(stream: Stream, parts: list[bytes]) -> None:
+    stream.write(parts, sum(map(len, parts)))
+
+
 def play(scenario: Callable[[Stream, Transport, list[Any]], Any]) -> None:
     """Run a scenario with a stream, its transport, and the list of reasons for its end."""
 
@@ -86,9 +90,9 @@ def play(scenario: Callable[[Stream, Transport, list[Any]], Any]) -> None:
 def test_small_parts_are_joined_and_large_ones_are_not_copied() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         small, large = b"s" * (LARGE - 1), b"l" * LARGE
-        stream.write([b"a", small, large, large, b"b", b"c"])
+        write(stream, [b"a", small, large, large, b"b", b"c"])
         assert transport.written == [b"a" + small, large, large, b"bc"]
-        stream.write([large, b"d", large])
+        write(stream, [large, b"d", large])
         assert transport.written[4:] == [large, b"d", large]
 
     play(scenario)
@@ -97,8 +101,8 @@ def test_small_parts_are_joined_and_large_ones_are_not_copied() -> None:
 def test_several_parts_are_sent_in_one_call_if_python_does_not_join_them() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         del transport.calls[:]
-        stream.write([b"a" * LARGE, b"b" * LARGE])
-        stream.write([b"c"])
+        write(stream, [b"a" * LARGE, b"b" * LARGE])
+        write(stream, [b"c"])
         gathered = sys.version_info >= (3, 12)
         assert transport.calls == (["writelines", "write"] if gathered else ["write", "write", "write"])
 
@@ -109,13 +113,13 @@ def test_writes_to_a_full_transport_are_queued_in_order() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         transport.full_after = 1
         for part in (b"1", b"2", b"3", b"4"):
-            stream.write([part])
+            write(stream, [part])
         assert transport.written == [b"1"]
         transport.full_after = 2
         stream.resume_writing()
         assert transport.written == [b"1", b"2"]
         stream.resume_writing()
-        stream.write([b"5"])
+        write(stream, [b"5"])
         assert transport.written == [b"1", b"2", b"3", b"4", b"5"]
 
     play(scenario)
@@ -128,8 +132,8 @@ def test_callbacks_run_once_the_queue_is_drained() -> None:
         assert called == ["at once"]
         stream.pause_writing()
         stream.when_drained(lambda: called.append("later"))
-        stream.write([b"1"])
-        stream.write([b"2"])
+        write(stream, [b"1"])
+        write(stream, [b"2"])
         transport.full_after = 1
         stream.resume_writing()
         assert called == ["at once"]
@@ -147,7 +151,7 @@ def test_the_end_is_reported_before_drain_callbacks_run() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         called: list[list[Any]] = []
         stream.pause_writing()
-        stream.write([b"unsent"])
+        write(stream, [b"unsent"])
         stream.when_drained(lambda: called.append(list(lost)))
         gone = ConnectionResetError("gone")
         stream.connection_lost(gone)
@@ -164,8 +168,8 @@ def test_the_end_is_reported_before_drain_callbacks_run() -> None:
 def test_nothing_is_written_to_a_closing_transport() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         stream.abort()
-        stream.write([b"1"])
-        stream.write([b"2", b"3"])
+        write(stream, [b"1"])
+        write(stream, [b"2", b"3"])
         assert transport.written == []
 
     play(scenario)

@@ -22,6 +22,7 @@ from kafka.errors import (
     UnknownProducerIdError,
 )
 from kafka.producer.send import batch_results
+from kafka.producer.send.sender import Sender
 from kafka.structs import TopicPartition
 from kafka.wire.api.metadata import MetadataResponsePartition, MetadataResponseTopic
 from unit.producer.fake_producer import producing
@@ -233,14 +234,14 @@ def test_sending_survives_an_exception_and_retries(
         async with producing(cluster) as producer:
             await (await producer.send(b"a"))
             faults = [ZeroDivisionError("a fault of ours")] * 3
-            ready = cluster.ready_connection
+            serve = Sender._serve
 
-            def faulty(*arguments: object) -> object:
+            def faulty(*arguments: Any) -> None:
                 if faults:
                     raise faults.pop()
-                return ready(*arguments)  # type: ignore[arg-type]
+                serve(*arguments)
 
-            monkeypatch.setattr(cluster, "ready_connection", faulty)
+            monkeypatch.setattr(Sender, "_serve", faulty)
             assert (await (await producer.send(b"b"))).offset == 1
 
     simulate(scenario)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import datetime
 import pickle
 import sys
@@ -270,6 +271,7 @@ def test_records_equal_those_of_the_constructor() -> None:
 def test_records_reference_and_release_their_class() -> None:
     columns = columns_of(1000)
     columns.to_records()
+    gc.collect()  # records of earlier tests may wait for the collector
     before = sys.getrefcount(ConsumerRecord)
     records = columns.to_records()
     during = sys.getrefcount(ConsumerRecord)

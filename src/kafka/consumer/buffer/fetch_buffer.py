@@ -264,8 +264,12 @@ class FetchBuffer:
         taken: dict[PartitionState, int] = {}
         if ahead:
             self._put_first_what_is_decoded()
+        ready = self._ready
         while polled.count < max_records and made < bound:
-            state = self._ready.next()
+            if ready.waiting:
+                state = ready.next()
+            else:
+                state = ready.at = None
             if state is not None and (
                 (wanted is not None and state.tp not in wanted)
                 or state in seen
@@ -284,8 +288,7 @@ class FetchBuffer:
                 if error is not None:
                     self._ready.give_back(state)
                     return None if polled.count else error
-                opened = state.buffer.current
-                made += 0 if opened is None else opened.columns.nbytes
+                made += _memory(state.buffer.current)
             before = polled.count
             self._take_slice(state, min(max_records - before, max_each - taken.get(state, 0)), polled)
             taken[state] = taken.get(state, 0) + polled.count - before
@@ -380,6 +383,11 @@ class FetchBuffer:
             del self._freed[-1:]
 
 
+def _memory(opened: DecodedFetch | None) -> int:
+    """Return the size of newly decoded columns, in bytes."""
+    return 0 if opened is None else opened.columns.nbytes
+
+
 class ReadyQueue:
     """The order in which partitions with fetched data are returned: round-robin, but partly returned responses first.
 
@@ -389,6 +397,7 @@ class ReadyQueue:
         lock: the buffer's lock.
 
     Attributes:
+        waiting: the queue.
         at: the partition that the caller took last.
         passed_over: partitions that the caller took and put aside, until `give_back_aside`.
         served: partitions from which a call has taken the maximum number of records, until `give_back_aside`.
@@ -396,29 +405,29 @@ class ReadyQueue:
 
     def __init__(self, lock: threading.RLock) -> None:
         self._lock = lock
-        self._waiting: deque[PartitionState] = deque()
+        self.waiting: deque[PartitionState] = deque()
         self.at: PartitionState | None = None
         self.passed_over: list[PartitionState] = []
         self.served: list[PartitionState] = []
 
     def __iter__(self) -> Iterator[PartitionState]:
-        return iter(self._waiting)
+        return iter(self.waiting)
 
     def add(self, state: PartitionState) -> None:
         """Append a partition if it has data and is neither queued nor held by the caller."""
         buffer = state.buffer
         if not buffer.queued and not state.paused and (buffer.current is not None or buffer.items):
             buffer.queued = True
-            self._waiting.append(state)
+            self.waiting.append(state)
 
     def next(self) -> PartitionState | None:
         """Return the next partition, which the caller holds until `give_back`; responses do not queue it until then."""
         with self._lock:
             while True:
-                if not self._waiting:
+                if not self.waiting:
                     break
-                state = self.at = self._waiting[0]
-                del self._waiting[0]
+                state = self.at = self.waiting[0]
+                del self.waiting[0]
                 buffer = state.buffer
                 if not state.paused and (buffer.current is not None or buffer.items):
                     return state
@@ -435,7 +444,7 @@ class ReadyQueue:
                 return
             if buffer.is_begun and not state.paused:
                 buffer.queued = True
-                self._waiting.appendleft(state)  # a started response comes first, so that its frame can be released
+                self.waiting.appendleft(state)  # a started response comes first, so that its frame can be released
             else:
                 self.add(state)
 
@@ -456,7 +465,7 @@ class ReadyQueue:
             self.give_back(self.passed_over[0])
             del self.passed_over[:1]
         with self._lock:
-            waiting = set(self._waiting) if self.served else ()
+            waiting = set(self.waiting) if self.served else ()
         while self.served:
             with self._lock:
                 self.served[0].buffer.queued = self.served[0] in waiting
@@ -467,7 +476,7 @@ class ReadyQueue:
         """Put a partition with data before all others; the lock is held."""
         if state.paused:
             return
-        if state.buffer.queued and state in self._waiting:
-            self._waiting.remove(state)
+        if state.buffer.queued and state in self.waiting:
+            self.waiting.remove(state)
         state.buffer.queued = True
-        self._waiting.appendleft(state)
+        self.waiting.appendleft(state)

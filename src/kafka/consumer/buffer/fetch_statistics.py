@@ -18,7 +18,28 @@ from kafka.consumer.buffer.partition_state import (
     readable_end,
 )
 from kafka.metrics.client_metrics import ClientMetrics, Metric, largest_value_of, mean_value_of
-from kafka.metrics.windows import Counts, SampledValues, largest, rate, total
+from kafka.metrics.windows import Counts, Window, Windows, largest, mean, rate, total
+
+
+class _Responses(Window):
+    """Totals for responses: latencies, throttle times (KIP-219, usually 0), and the sizes of those with partitions."""
+
+    __slots__ = (
+        "count",
+        "largest_size",
+        "latency_ms",
+        "longest_latency_ms",
+        "longest_throttle_ms",
+        "nbytes",
+        "sized",
+        "throttle_ms",
+    )
+
+    def __init__(self, begin: float) -> None:
+        super().__init__(begin)
+        self.count = self.sized = self.nbytes = 0
+        self.latency_ms = self.throttle_ms = self.longest_throttle_ms = 0.0
+        self.longest_latency_ms = self.largest_size = -math.inf
 
 
 class FetchStatistics:
@@ -31,9 +52,7 @@ class FetchStatistics:
         read_committed: determines the end of the log from which lag is measured; see `readable_end`.
 
     Attributes:
-        latencies: the latencies of all responses, in milliseconds.
-        sizes: the sizes of responses that contain partitions, in bytes.
-        throttles: pauses that brokers requested, in milliseconds; usually 0.
+        responses: totals for all responses.
         topics: statistics by topic.
     """
 
@@ -42,9 +61,7 @@ class FetchStatistics:
         self._group = group
         self._clock = clock
         self._read_committed = read_committed
-        self.latencies = SampledValues(metrics.window)
-        self.sizes = SampledValues(metrics.window)
-        self.throttles = SampledValues(metrics.window)
+        self.responses = Windows(_Responses, metrics.window)
         self.topics: dict[str, TopicConsumption] = {}
         self._unlisted: dict[PartitionState, None] = {}
         """Partitions whose metrics have not been listed yet: a consumer may have many thousands."""
@@ -61,12 +78,23 @@ class FetchStatistics:
             throttle_ms: the pause that the broker requests; 0: no pause.
         """
         now = self._clock()
-        self.throttles.record(max(throttle_ms, 0), now)
-        self.latencies.record(1000 * (now - sent_at), now)
+        responses: _Responses = self.responses.present if now < self.responses.until else self.responses.turn(now)
+        latency_ms = 1000 * (now - sent_at)
+        responses.count += 1
+        responses.latency_ms += latency_ms
+        if latency_ms > responses.longest_latency_ms:
+            responses.longest_latency_ms = latency_ms
+        if throttle_ms > 0:
+            responses.throttle_ms += throttle_ms
+            responses.longest_throttle_ms = max(responses.longest_throttle_ms, throttle_ms)
         if sizes:
-            self.sizes.record(sum(sizes.values()), now)
+            size = sum(sizes.values())
+            responses.sized += 1
+            responses.nbytes += size
+            if size > responses.largest_size:
+                responses.largest_size = size
             for topic, size in sizes.items():
-                self._topic(topic).sizes.record(size, now)
+                (self.topics.get(topic) or self._topic(topic)).sizes.record(size, now)
 
     # In the caller's thread
 
@@ -161,18 +189,36 @@ def _consumed(of: FetchStatistics | TopicConsumption) -> Counts:
     return [topic.consumed for topic in list(of.topics.values())]
 
 
+def _sized_responses(of: FetchStatistics | TopicConsumption, now: float) -> float:
+    """Return the number of responses that contained partitions."""
+    if isinstance(of, TopicConsumption):
+        return total((of.sizes,), "count", now)
+    return total((of.responses,), "sized", now)
+
+
 def _records_per_answer(of: FetchStatistics | TopicConsumption, now: float) -> float:
-    answers = total((of.sizes,), "count", now)
+    answers = _sized_responses(of, now)
     return total(_consumed(of), "records", now) / answers if answers else 0.0
 
 
-_TOPIC = (
-    Metric(
-        "fetch-size-avg",
-        "mean size of the records in a response, in bytes",
-        mean_value_of("sizes"),
-    ),
-    Metric("fetch-size-max", "maximum size of the records in a response, in bytes", largest_value_of("sizes")),
+def _mean_of(field: str, by: str) -> Callable[[FetchStatistics, float], float]:
+    return lambda of, now: mean((of.responses,), field, by, now)
+
+
+def _largest_of(field: str) -> Callable[[FetchStatistics, float], float]:
+    return lambda of, now: largest((of.responses,), field, now)
+
+
+def _longest_throttle_ms(of: FetchStatistics, now: float) -> float:
+    responses = (of.responses,)
+    return largest(responses, "longest_throttle_ms", now) if total(responses, "count", now) else -math.inf
+
+
+_MEAN_SIZE, _LARGEST_SIZE = (
+    "mean size of the records in a response, in bytes",
+    "maximum size of the records in a response, in bytes",
+)
+_CONSUMED = (
     Metric(
         "bytes-consumed-rate",
         "bytes of records returned per second",
@@ -183,23 +229,32 @@ _TOPIC = (
 )
 """Metrics of a `TopicConsumption`, or of a `FetchStatistics` for all topics."""
 
+_TOPIC = (
+    Metric("fetch-size-avg", _MEAN_SIZE, mean_value_of("sizes")),
+    Metric("fetch-size-max", _LARGEST_SIZE, largest_value_of("sizes")),
+    *_CONSUMED,
+)
+"""Metrics of a `TopicConsumption`."""
+
 _FETCHES = (
-    *_TOPIC,
+    Metric("fetch-size-avg", _MEAN_SIZE, _mean_of("nbytes", "sized")),
+    Metric("fetch-size-max", _LARGEST_SIZE, _largest_of("largest_size")),
+    *_CONSUMED,
     Metric(
         "fetch-latency-avg",
         "mean response time in ms, including the time that the broker waits for data",
-        mean_value_of("latencies"),
+        _mean_of("latency_ms", "count"),
     ),
     Metric(
         "fetch-latency-max",
         "maximum response time in ms",
-        largest_value_of("latencies"),
+        _largest_of("longest_latency_ms"),
     ),
-    Metric("fetch-throttle-time-avg", "mean throttle time in ms requested by a broker", mean_value_of("throttles")),
     Metric(
-        "fetch-throttle-time-max", "maximum throttle time in ms requested by a broker", largest_value_of("throttles")
+        "fetch-throttle-time-avg", "mean throttle time in ms requested by a broker", _mean_of("throttle_ms", "count")
     ),
-    Metric("fetch-rate", "responses per second", lambda of, now: rate((of.latencies,), "count", now)),
+    Metric("fetch-throttle-time-max", "maximum throttle time in ms requested by a broker", _longest_throttle_ms),
+    Metric("fetch-rate", "responses per second", lambda of, now: rate((of.responses,), "count", now)),
     Metric(
         "records-lag-max",
         "maximum lag of any partition when its records were returned",

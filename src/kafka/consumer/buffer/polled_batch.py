@@ -158,8 +158,9 @@ class PolledBatch:
         if not slices:
             return
         if len(slices) == 1:  # a single position cannot be moved in part
-            before = [slices[0].state.position]
-            slices[0].move_position()
+            piece = slices[0]
+            before = [piece.state.position]
+            piece.state.move_past(piece.generation, FetchPosition(piece.next_offset, piece.leader_epoch))
         else:
             before = [piece.state.position for piece in slices]
             try:

@@ -9,6 +9,7 @@ import logging
 from typing import Protocol
 
 from kafka.cluster import RetryPolicy
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.protocols import BrokerConnection, BrokerConnections
 from kafka.config import FetchOptions
 from kafka.consumer.buffer.partition_state import PartitionState
@@ -56,8 +57,8 @@ class _FetchReply:
 
     Arguments:
         fetcher: receives the response.
-        sent: the future that the task awaits; cancelled if the response is no longer needed, and completed by a response
-            after which the task must take over.
+        sent: the future that the task awaits. It is cancelled if the response is no longer needed, and completed by a
+            response after which the task must take over.
     """
 
     __slots__ = ("_fetcher", "_sent")
@@ -121,6 +122,8 @@ class BrokerFetcher:
         self._fresh = False
         self._connection: BrokerConnection | None = None
         self._sent: asyncio.Future[int] | None = None
+        self._metadata: ClusterMetadata | None = None
+        """The metadata when the last request was sent; after a change, the broker may have another address."""
         self._cut_short = False
         self._cut_timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -287,6 +290,7 @@ class BrokerFetcher:
         self.sent_at = self._now()
         wait_ms = self._polls.send(self.sent_at, max_wait_ms)
         self._connection, self._sent = connection, sent
+        self._metadata = self._client.metadata
         connection.post_for(_FetchReply(self, sent), self._request(body, wait_ms), version)
 
     def _over(self) -> None:
@@ -319,7 +323,8 @@ class BrokerFetcher:
             or sent is None
             or sent.done()
             or connection is None
-            or connection is not self._client.ready_connection(self.node_id, self._polls.channel)
+            or connection.closed
+            or self._metadata is not self._client.metadata
         ):
             return False
         self._session_errors = 0
@@ -367,20 +372,19 @@ class LongPolls:
 
     Arguments:
         max_wait_ms: ``fetch_max_wait_ms``.
+
+    Attributes:
+        channel: the connection for the next fetch.
     """
 
     def __init__(self, max_wait_ms: int) -> None:
+        self.channel = CHANNELS[0]
         self._short_ms = max(_SHORT_WAIT_MS, max_wait_ms // _SHORT_WAIT_PART)
         self._channel = 0
         self._free_at = [0.0, 0.0]
         self._sent_at = 0.0
         self._wait_ms = 0
         self._quickest_s = _ANSWERED_BY_S
-
-    @property
-    def channel(self) -> str:
-        """The connection for the next fetch."""
-        return CHANNELS[self._channel]
 
     def spare(self, now: float) -> str | None:
         """Return the other connection; None while it waits for the end of a long poll."""
@@ -394,7 +398,8 @@ class LongPolls:
     def send(self, now: float, max_wait_ms: int) -> int:
         """Note that a fetch is being sent. Returns how long the broker may wait for data, at most ``max_wait_ms``."""
         self._sent_at = now
-        self._wait_ms = max_wait_ms if self.spare(now) is not None else min(max_wait_ms, self._short_ms)
+        other_is_free = self._free_at[1 - self._channel] <= now
+        self._wait_ms = max_wait_ms if other_is_free else min(max_wait_ms, self._short_ms)
         return self._wait_ms
 
     def answered(self, now: float) -> None:
@@ -411,3 +416,4 @@ class LongPolls:
         """Note that the outstanding fetch was cut short; the next one uses the other connection."""
         self._free_at[self._channel] = self._sent_at + self._wait_ms / 1000 + _SLACK_S
         self._channel = 1 - self._channel
+        self.channel = CHANNELS[self._channel]

@@ -6,7 +6,7 @@ request contains all of them.
 
 import uuid
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.structs import TopicPartition
@@ -108,8 +108,9 @@ class FetchSession:
             if tp in self._known:
                 self._forget[tp] = self._known.pop(tp)
 
-    def target_of_answer(self, tp: TopicPartition) -> FetchTarget | None:
+    def target_of_answer(self, topic: str, partition: int) -> FetchTarget | None:
         """Return the target for a partition in a response; None if the response is no longer wanted."""
+        tp: Any = (topic, partition)  # equal to a `TopicPartition`, which a Python function would create
         return None if tp in self._changed else self.targets.get(tp)
 
     def next_request(self, with_epochs: bool = True) -> FetchBody:

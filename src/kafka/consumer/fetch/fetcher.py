@@ -191,7 +191,7 @@ class Fetcher:
     def take_answer(self, fetcher: BrokerFetcher, response: FetchResponse) -> None:
         """Buffer a broker's response."""
         held = getattr(response, "frame", None)
-        frame = SharedFrame(held.release if held is not None else None)
+        frame = SharedFrame(held.release) if held is not None else None
         sizes: dict[str, int] = {}
         filed = False
         for topic in response.responses:
@@ -201,14 +201,15 @@ class Fetcher:
                 continue
             before = self._partitions.bytes_fetched
             for answer in topic.partitions:
-                target = fetcher.session.target_of_answer(TopicPartition(name, answer.partition_index))
+                target = fetcher.session.target_of_answer(name, answer.partition_index)
                 if target is None or target.generation != target.state.generation:
                     continue
                 if not topic.topic and (target.topic_id is None or target.topic_id.int != number):
                     continue  # the partition's topic was deleted
                 filed |= self._partitions.take(target, answer, frame, by_id=not topic.topic)
             sizes[name] = sizes.get(name, 0) + self._partitions.bytes_fetched - before
-        frame.release()
+        if frame is not None:
+            frame.release()
         self.responses += 1
         if self._statistics is not None:
             self._statistics.answered(fetcher.sent_at, sizes, response.throttle_time_ms)

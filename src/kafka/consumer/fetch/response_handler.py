@@ -183,18 +183,19 @@ class ResponseHandler:
         """Stop reporting to the caller."""
         self._closed = True
 
-    def take(self, target: FetchTarget, answer: Any, frame: SharedFrame, *, by_id: bool) -> bool:
+    def take(self, target: FetchTarget, answer: Any, frame: SharedFrame | None, *, by_id: bool) -> bool:
         """Handle the response for a partition. Returns whether there is data or an error for the caller.
 
         Arguments:
-            frame: contains the bytes of the response.
+            frame: contains the bytes of the response, if they are in a pooled buffer.
             by_id: whether the topic was requested by id, in which case the response cannot be about another topic with
                 the same name.
         """
         state = target.state
         if answer.error_code:
             return self._take_error(target, answer, by_id)
-        if answer.diverging_epoch.end_offset >= 0:
+        # Reading a field that is not set would create its default.
+        if "diverging_epoch" in vars(answer) and answer.diverging_epoch.end_offset >= 0:
             return self._take_divergence(target, answer.diverging_epoch)
         if answer.preferred_read_replica >= 0:
             self._prefer(state, answer.preferred_read_replica)
@@ -219,7 +220,8 @@ class ResponseHandler:
             # All batches are before the requested offset; the broker will have more soon.
             self._listener.back_off(state)
             return False
-        frame.retain()
+        if frame is not None:
+            frame.retain()
         listed = answer.aborted_transactions
         aborted = [(each.producer_id, each.first_offset) for each in listed] if listed else ()
         state.fetching.offset, state.fetching.leader_epoch = next_offset, leader_epoch

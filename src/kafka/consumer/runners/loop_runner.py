@@ -60,8 +60,8 @@ class LoopRunner(OwnLoop):
         self._news: list[None] = []  # not empty if there is news; its methods are not Python functions
         self.clear: Callable[[], None] = self._news.clear
         """Forget earlier news. The caller checks everything between this and `wait`."""
-        self._waiters: list[asyncio.Future[None]] = []
-        self._timer = CheckTimer(self.loop, self._tell)
+        self._waiters: list[asyncio.Future[bool]] = []  # completed with whether there is news
+        self._timer = CheckTimer(self.loop, self._look_at_the_time)
         self.poll_guard = AnyCaller()
         self._attendant: asyncio.Event | None = None
         self._turn = asyncio.Lock()
@@ -85,9 +85,15 @@ class LoopRunner(OwnLoop):
             self._news.append(None)
         for waiter in self._waiters:
             if not waiter.done():
-                waiter.set_result(None)
+                waiter.set_result(True)
         if self._attendant is not None:
             self._attendant.set()
+
+    def _look_at_the_time(self) -> None:
+        """Let the waiters see whether their time is up."""
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(False)
 
     def news_for_attendant(self) -> asyncio.Event:
         """Return an event that is set at each notification, for an observer other than the caller."""
@@ -110,20 +116,22 @@ class LoopRunner(OwnLoop):
     # The caller's side ------------------------------------------------------------------------------------------------
 
     async def wait(self, timeout_s: float) -> None:
-        """Wait for a notification, at most up to the timeout. May return early."""
+        """Wait for a notification, up to the timeout."""
         if self._news:
             return
         # The timer outlives the wait, so that consecutive calls with the same timeout share it: a call that ends early,
         # as most do, neither creates nor cancels one.
         ends_at = self.time() + timeout_s
-        if ends_at < self._timer.due_at:
-            self._timer.at(ends_at)
-        waiter = self.loop.create_future()
-        self._waiters.append(waiter)
-        try:
-            await waiter
-        finally:
-            self._waiters.remove(waiter)
+        while True:
+            if ends_at < self._timer.due_at:
+                self._timer.at(ends_at)
+            waiter: asyncio.Future[bool] = self.loop.create_future()
+            self._waiters.append(waiter)
+            try:
+                if await waiter or self.time() >= ends_at:
+                    return
+            finally:
+                self._waiters.remove(waiter)
 
     async def yield_to_loop(self) -> None:
         """Let the loop run before a call returns without a result; otherwise a tight polling loop would starve it."""

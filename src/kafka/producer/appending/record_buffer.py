@@ -58,7 +58,7 @@ class RecordBuffer(SharedQueues):
                     return found
             return future
         finally:
-            if granted is None:
+            if granted is None and reserved.held:
                 self.give_back(reserved)
 
     def _new_batch(self, queue: PartitionQueue, amount: int) -> ProducerBatch:
@@ -69,7 +69,7 @@ class RecordBuffer(SharedQueues):
             compression_level=self.options.compression_level,
             size_limit=amount,
         )
-        return ProducerBatch(self, queue.topic_partition, self._loop.time(), amount, builder)
+        return ProducerBatch(self, queue.topic_partition, self._now(), amount, builder)
 
     def _enqueue(
         self,
@@ -127,7 +127,7 @@ class RecordBuffer(SharedQueues):
     def refuse_record(self, record: PreparedRecord, reason: KafkaError) -> FutureRecordMetadata:
         """Return a failed future for a record that can never be sent."""
         place = TopicPartition(record.topic, record.partition)
-        batch = ProducerBatch.encoded(self, place, self._loop.time(), b"", 1, 0)
+        batch = ProducerBatch.encoded(self, place, self._now(), b"", 1, 0)
         future = future_of(batch, 0, record.timestamp_ms, record.key, record.value, record.header_size)
         batch.fail(reason)
         if batch.report is not None and not self._loop.is_closed():
@@ -173,7 +173,7 @@ class RecordBuffer(SharedQueues):
         """
         if self.refusal is not None:
             raise self.refusal
-        batch = ProducerBatch.encoded(self, place, self._loop.time(), data, records, reserved.held, sizes)
+        batch = ProducerBatch.encoded(self, place, self._now(), data, records, reserved.held, sizes)
         try:
             batch.named = named
             self._enqueue(self._all[place], batch, reserved, None, generation)

@@ -87,6 +87,7 @@ class ProducerBatch(BatchFields):
         "base_sequence",
         "created",
         "data",
+        "done",
         "doubts",
         "error",
         "is_stale",
@@ -129,6 +130,8 @@ class ProducerBatch(BatchFields):
         self.reserved = reserved
         self.builder: BatchBuilder | None = builder
         self.stage = Stage.OPEN
+        self.done = False
+        """Whether the records have been delivered or have failed."""
         self.records = 0
         self.raw_size = self.largest_record = 0
         """Uncompressed size of the batch and of its largest record in bytes; known once the batch is encoded."""
@@ -198,11 +201,6 @@ class ProducerBatch(BatchFields):
         """Number of records."""
         return self.builder.count if self.builder is not None else self.records
 
-    @property
-    def done(self) -> bool:
-        """Whether the records have been delivered or have failed."""
-        return self.stage is Stage.DONE
-
     def keep(self, data: Buffer) -> None:
         """Replace the builder with the encoded bytes."""
         self.records = self.count
@@ -250,19 +248,19 @@ class ProducerBatch(BatchFields):
         """Finish the batch in a forked child without resolving futures or running callbacks. Takes no lock."""
         self.error = error
         self.seen = True
-        self.stage = Stage.DONE
+        self.stage, self.done = DONE, True
         self.records = self.count
         self.builder = self.data = self.callbacks = None
 
     def _finish(self, error: KafkaError | None) -> None:
         with self.owner.lock:
-            if self.stage is Stage.DONE:
+            if self.done:
                 return
             self.records = self.count
             self.error = error
             if error is not None:
                 self.report = FailureReport(error, self.records, self.describe(error), self.seen, weakref.ref(self))
-            self.stage = Stage.DONE
+            self.stage, self.done = DONE, True
             self.builder = None
             self.data = None
             callbacks, self.callbacks = self.callbacks, None

@@ -11,6 +11,7 @@ from functools import partial
 from uuid import UUID
 
 from kafka.errors import IllegalStateError, KafkaError
+from kafka.net.own_loop import clock_of
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
 from kafka.producer.batch.producer_batch import ProducerBatch
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
@@ -87,6 +88,7 @@ class SharedQueues:
         self.on_refused: Callable[[FailureReport], object] = _nothing
         """Called on the loop for each refused record."""
         self._loop = loop
+        self._now = clock_of(loop)
         self._rng = rng
         self._submit = submit
         self._known: dict[str, TopicQueues] = {}
@@ -154,7 +156,7 @@ class SharedQueues:
     def _keep_current(self, queues: TopicQueues) -> None:
         """Accept records for a topic, unless all records are refused. Requires the lock."""
         if queues.topic not in self._current:
-            queues.used_at = self._loop.time()
+            queues.used_at = self._now()
             self._current[queues.topic] = queues
         if self.refusal is None:
             self.topics[queues.topic] = queues

@@ -25,7 +25,7 @@ from kafka.errors import (
 )
 from kafka.net.own_loop import clock_of
 from kafka.producer.appending.record_buffer import RecordBuffer
-from kafka.producer.batch.producer_batch import DONE, ProducerBatch, Run
+from kafka.producer.batch.producer_batch import ProducerBatch, Run
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.reencode import split
 from kafka.producer.delivery.batch_action import COMPLETE, BatchAction, action_for
@@ -115,7 +115,7 @@ class BatchResults:
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """Handle a broker's response to a batch in flight."""
         queue.in_network.pop(batch, None)
-        if batch.stage is DONE:  # purged
+        if batch.done:  # purged
             return
         action = COMPLETE
         if answer.error is not NoError:

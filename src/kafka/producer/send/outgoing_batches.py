@@ -224,7 +224,8 @@ class Expiry:
         obstacle: returns the error that prevents the batches of a queue from being sent.
 
     Attributes:
-        due_at: until this time, `fail_expired` has nothing to do; minus infinity if no batch was there at its last call.
+        due_at: until this time, `fail_expired` has nothing to do; minus infinity if there was no batch at its last
+            call.
     """
 
     def __init__(

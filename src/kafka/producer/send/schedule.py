@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.protocols import BrokerConnection
 from kafka.cluster.retry import Attempts
 from kafka.config import ConnectionOptions, ProducerOptions
@@ -41,6 +42,7 @@ class BrokerQueue:
         "connection",
         "in_flight",
         "magic",
+        "metadata",
         "node_id",
         "ready",
     )
@@ -53,7 +55,9 @@ class BrokerQueue:
         """Queues with something to send to this broker now, longest waiting first."""
         self.in_flight = 0
         self.connection: BrokerConnection | None = None
-        """The connection that was last used."""
+        """The connection that was last used; the current one as long as it is open and the metadata are the same."""
+        self.metadata: ClusterMetadata | None = None
+        """The metadata at the time."""
         self.magic = 2
         """The newest format of batches that the broker accepts on this connection."""
         self.compressing: asyncio.Task[None] | None = None
@@ -153,32 +157,31 @@ class Readiness:
         """Return the time when batches from the queue may be sent; infinity if this depends on another event."""
         if queue.is_paused:
             return math.inf
-        if queue.in_network or queue.retries or queue.renumber:
-            when = self._due(queue, now)
-        else:
-            when = self._due_first(queue, now)
+        when = self._due_after_others(queue, now) if queue.in_network or queue.retries or queue.renumber else None
+        if when is None:
+            batch = queue.open  # another thread may replace the batch at any time
+            if queue.closed:
+                when = max(now, queue.backoff_until)
+            elif batch is None:
+                return math.inf
+            else:
+                lingers = 0.0 if self._buffer.memory_is_short else self._options.linger
+                when = max(batch.created + lingers, queue.backoff_until)
         may_write = self._idempotence.may_write
         return when if when == math.inf or may_write is None or may_write(queue.topic_partition) else math.inf
 
-    def _due(self, queue: PartitionQueue, now: float) -> float:
-        """Return the same as `sendable_at`, without checking whether the partition may be written to."""
+    def _due_after_others(self, queue: PartitionQueue, now: float) -> float | None:
+        """Return when a retry is due, or infinity while batches in flight prevent sending.
+
+        Returns None if a batch may be sent that has never been sent.
+        """
         if queue.renumber and (queue.in_network or not self._idempotence.renumber(queue)):
             return math.inf
         if len(queue.in_network) >= (self._options.max_in_flight if queue.proven else 1):
             return math.inf
         if queue.retries:
             return max(now, queue.backoff_until) if queue.may_retry() else math.inf
-        return math.inf if queue.window_is_full() else self._due_first(queue, now)
-
-    def _due_first(self, queue: PartitionQueue, now: float) -> float:
-        """Return when the next batch that has never been sent is due."""
-        if queue.closed:
-            return max(now, queue.backoff_until)
-        batch = queue.open  # another thread may replace the batch at any time
-        if batch is None:
-            return math.inf
-        lingers = 0.0 if self._buffer.memory_is_short else self._options.linger
-        return max(batch.created + lingers, queue.backoff_until)
+        return math.inf if queue.window_is_full() else None
 
 
 class Schedule:

@@ -213,13 +213,15 @@ class Sender:
         if now < broker.blocked_until:
             self._schedule.add(broker.blocked_until, None)
             return
-        connection = self._cluster.ready_connection(broker.node_id)
-        if connection is None:
-            if broker.connecting is None:
-                broker.connecting = self._spawn(self._connect(broker))
-            return
-        if broker.connection is not connection:
-            broker.connection, broker.magic = connection, self._produce.magic_of_broker(connection)
+        connection = broker.connection
+        if connection is None or connection.closed or broker.metadata is not self._cluster.metadata:
+            connection = self._cluster.ready_connection(broker.node_id)
+            if connection is None:
+                if broker.connecting is None:
+                    broker.connecting = self._spawn(self._connect(broker))
+                return
+            broker.connection, broker.metadata = connection, self._cluster.metadata
+            broker.magic = self._produce.magic_of_broker(connection)
         while broker.compressing is None and broker.ready and broker.in_flight < self._options.max_in_flight:
             builders = self._compressor.long_work(broker.ready) if self._compressor.is_slow else None
             if builders:

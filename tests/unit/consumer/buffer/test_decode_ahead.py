@@ -269,7 +269,7 @@ def one_in_hand(item: PartitionResponse) -> DecodeAhead:
     lock = threading.Lock()
     aid = DecodeAhead(DECODING, [state], lock)
     aid.offer(BOUND)
-    assert aid.has(item)
+    assert item in aid.claimed
     with lock:  # whoever takes it has taken it out of what waits before: else it would be claimed again
         state.buffer.items.clear()
     return aid
@@ -292,7 +292,7 @@ def test_the_frame_is_returned_once_decoding_ahead_has_released_it(held: threadi
     assert not aid.is_ready(item)
     aid.abandon(item)
     item.drop()
-    assert not aid.has(item)
+    assert item not in aid.claimed
     assert not given_back.is_set()
     held.set()
     assert given_back.wait(10)
@@ -322,7 +322,7 @@ def test_decoding_errors_are_raised_by_take(monkeypatch: pytest.MonkeyPatch) -> 
     aid = one_in_hand(item)
     with pytest.raises(MemoryError, match="no room"):
         aid.take(item)
-    assert not aid.has(item)
+    assert item not in aid.claimed
 
 
 @pytest.mark.parametrize("where", ["_claim", "_tell_caller", "decode"])
@@ -365,7 +365,7 @@ def test_errors_outside_the_decoder_lose_nothing_and_only_pause_decoding_ahead(
     harness.put(0, COUNT)
     harness.put(1, COUNT)
     assert harness.take() == offsets(0, COUNT, 2 * COUNT)
-    assert aid.has(harness.states[1].buffer.items[0]), "another partition is decoded ahead again"
+    assert harness.states[1].buffer.items[0] in aid.claimed, "another partition is decoded ahead again"
     assert harness.rest() == offsets(1, COUNT, 2 * COUNT)
 
 
@@ -456,7 +456,7 @@ def test_no_more_than_two_full_parts_lie_ready(monkeypatch: pytest.MonkeyPatch) 
     assert [aid.take(item).next_offset for _ in range(3)] == [4 * COUNT, 6 * COUNT, 8 * COUNT]
     assert not item.is_decoded
     last = aid.take(item)  # the caller has to decode it
-    assert (last.next_offset, item.is_decoded, aid.has(item)) == (10 * COUNT, True, False)
+    assert (last.next_offset, item.is_decoded, item in aid.claimed) == (10 * COUNT, True, False)
 
 
 def test_an_item_continued_by_the_caller_is_decoded_ahead_again(held: threading.Event) -> None:
@@ -484,7 +484,7 @@ def test_when_an_item_is_done_the_next_is_taken_in_hand_at_once() -> None:
     aid = DecodeAhead(DECODING, states, threading.Lock())
     aid.offer(BOUND)
     until(lambda: not begun())
-    assert [aid.has(item) for item in items] == [True] * 4 + [False]  # each has a little less than half a part
+    assert [item in aid.claimed for item in items] == [True] * 4 + [False]  # each has a little less than half a part
     assert all(map(aid.is_ready, items[:4]))
     assert aid.partition is states[0]
     for number in (1, 0, 3, 2):
@@ -505,7 +505,7 @@ def test_an_item_being_decoded_by_the_caller_is_not_claimed(monkeypatch: pytest.
                 harness.put(0, COUNT)  # which makes the partition wait again
                 harness.buffer._ahead.offer(BOUND)
                 assert not begun()
-                assert not harness.buffer._ahead._tasks
+                assert not harness.buffer._ahead.claimed
         return part(decoder, max_bytes)
 
     monkeypatch.setattr(BatchDecoder, "part", answered_meanwhile)

@@ -144,13 +144,13 @@ def test_the_epoch_goes_round_past_zero() -> None:
 
 def test_a_response_only_applies_to_its_request() -> None:
     session = established(0, 1)
-    assert session.target_of_answer(tp(0)) is not None
+    assert session.target_of_answer(*tp(0)) is not None
     want(session, 0, 33)  # a seek while the answer is on its way
-    assert session.target_of_answer(tp(0)) is None
+    assert session.target_of_answer(*tp(0)) is None
     session.remove(tp(1))
-    assert session.target_of_answer(tp(1)) is None
+    assert session.target_of_answer(*tp(1)) is None
     session.next_request()
-    answered: Any = session.target_of_answer(tp(0))
+    answered: Any = session.target_of_answer(*tp(0))
     assert answered.offset == 33
 
 

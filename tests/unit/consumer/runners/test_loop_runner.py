@@ -31,7 +31,7 @@ def test_news_from_the_loop_itself_are_there_at_once_and_those_of_others_wake_it
         woken: list[Callable[[], None]] = []
         monkeypatch.setattr(runner.loop, "call_soon_threadsafe", woken.append)
         runner.notify()
-        assert (runner._news.is_set(), woken) == (True, [])
+        assert (bool(runner._news), woken) == (True, [])
         runner.clear()
 
         async def on_another_loop() -> None:
@@ -41,10 +41,10 @@ def test_news_from_the_loop_itself_are_there_at_once_and_those_of_others_wake_it
             thread = threading.Thread(target=target)
             thread.start()
             thread.join(PATIENCE_S)
-        assert not runner._news.is_set()
+        assert not runner._news
         for wake in woken[-1:]:
             wake()
-        assert runner._news.is_set()
+        assert runner._news
         assert runner._tell in woken
         assert woken.count(runner._tell) == 2
 
@@ -62,7 +62,45 @@ def test_a_wait_ends_with_news_or_with_its_time_and_leaves_no_timer() -> None:
         assert runner.time() - begun == pytest.approx(9)
         runner.clear()
         await asyncio.sleep(200)
-        assert not runner._news.is_set()
+        assert not runner._news
+
+    play(scenario)
+
+
+def test_waits_share_a_timer_and_none_ends_before_its_time() -> None:
+    async def scenario(runner: LoopRunner) -> None:
+        set_at: list[float] = []
+        call_at = runner.loop.call_at
+
+        def counted(when: float, *args: Any, **options: Any) -> asyncio.TimerHandle:
+            set_at.append(when)
+            return call_at(when, *args, **options)
+
+        begun = runner.time()
+        for wait in range(3):
+            runner.loop.call_soon(runner.notify)
+            runner.clear()
+            runner.loop.call_at = counted  # type: ignore[method-assign]
+            await runner.wait(7 + wait)
+            runner.loop.call_at = call_at  # type: ignore[method-assign]
+        assert (set_at, runner.time()) == ([begun + 7], begun)
+        runner.clear()
+        await runner.wait(20)
+        assert runner.time() - begun == pytest.approx(20)
+
+    play(scenario)
+
+
+def test_news_reach_every_waiter_even_if_one_of_them_forgets_them_first() -> None:
+    async def scenario(runner: LoopRunner) -> None:
+        async def poll() -> float:
+            await runner.wait(60)
+            runner.clear()
+            return runner.time()
+
+        begun = runner.time()
+        runner.loop.call_later(1, runner.notify)
+        assert await asyncio.gather(poll(), poll()) == [begun + 1] * 2
 
     play(scenario)
 
