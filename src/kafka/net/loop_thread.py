@@ -54,24 +54,35 @@ class TimedSelector(selectors.DefaultSelector):
     Attributes:
         times: the measurements of the last 30 to 60 seconds. All clients share the loop, and therefore the
             measurements.
+        to_release: locks to release before waiting, see `_ClientLoop.release_soon`.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.times = Windows(_Turns, WindowOptions())
+        self.to_release: list[threading.Lock] = []
         self._woken = _now()
         self._wait = super().select  # looked up once, because each iteration of the loop calls it
 
     def select(self, timeout: float | None = None) -> "Ready":
         """Wait for events."""
+        if self.to_release:
+            self.release_all()
         asleep = _now()
-        window = self.times.at(asleep)
+        window: _Turns = self.times.present if asleep < self.times.until else self.times.turn(asleep)
         window.turns += 1
         window.worked_s += asleep - self._woken
         ready = self._wait(timeout)
         self._woken = woken = _now()
         window.waited_s += woken - asleep
         return ready
+
+    def release_all(self) -> None:
+        """Release the locks in `to_release`."""
+        locks, self.to_release = self.to_release, []
+        for lock in locks:
+            with contextlib.suppress(RuntimeError):  # released in the meantime
+                lock.release()
 
 
 def _ns_a_turn(field: str, counts: Counts, now: float) -> float:
@@ -157,7 +168,8 @@ class _ClientLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         selector = selector_for_loop()
         super().__init__(selector)
-        self.times = selector.times if isinstance(selector, TimedSelector) else None
+        self._timed = selector if isinstance(selector, TimedSelector) else None
+        self.times = None if self._timed is None else self._timed.times
         """How the loop spends its time; None if this is not measured."""
 
     time = staticmethod(time.monotonic)  # as in asyncio, but without calling a Python function
@@ -166,9 +178,32 @@ class _ClientLoop(asyncio.SelectorEventLoop):
         """Call `socket.getaddrinfo` in a helper thread."""
         return await run_blocking(socket.getaddrinfo, host, port, **options)
 
+    def release_soon(self, lock: threading.Lock) -> None:
+        """Release a lock that a thread is waiting for; in the loop's own thread, when the loop is about to wait.
+
+        A thread that is woken earlier only finds that the loop holds the GIL, and has to be woken again.
+        """
+        if self._timed is not None and asyncio._get_running_loop() is self:
+            self._timed.to_release.append(lock)
+        else:
+            with contextlib.suppress(RuntimeError):  # released in the meantime
+                lock.release()
+
+    def release_all(self) -> None:
+        """Release the locks that were passed to `release_soon`, because the loop may not wait any more."""
+        if self._timed is not None:
+            self._timed.release_all()
+
     def watch_nothing(self) -> None:
         """Replace the failed selector with an empty one, so that the remaining tasks can end."""
+        self.release_all()
         self._selector = selector_for_loop()
+        self._timed = None
+
+    def _read_from_self(self) -> None:
+        """Read what other threads have written to wake the loop; asyncio's version reads until there is an error."""
+        with contextlib.suppress(BlockingIOError, InterruptedError):
+            self._ssock.recv(4096)  # type: ignore[attr-defined]
 
 
 class LoopThread:
@@ -347,6 +382,8 @@ class LoopThread:
             else:
                 if not self._stopped:
                     log.error("the event loop shared by all clients of this process was stopped; it continues")
+            finally:
+                self.loop.release_all()
 
     def _die(self, error: BaseException) -> None:
         """Fail all waiters, because the loop has failed."""

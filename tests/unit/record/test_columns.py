@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import datetime
+import gc
 import pickle
 import sys
 from typing import Any

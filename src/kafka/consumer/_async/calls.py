@@ -43,7 +43,6 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             self._deserializers.key, self._deserializers.value, options.on_deserialization_error
         )
         self._cursor = RecordCursor(self._materializer)
-        self._most = options.max_poll_records
         self._api_timeout_ms: float = options.default_api_timeout_ms
         self._look_up_timeout_ms: float = config.look_up_timeout_ms
 
@@ -86,7 +85,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         `TopicRecreatedError`, `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, and exceptions of
         listeners.
         """
-        most = self._most if max_records is None else check_max_records(max_records)
+        most = self._core.config.consumer.max_poll_records if max_records is None else check_max_records(max_records)
         make = self._records if update_offsets else self._records_to_return_again
         max_each = NO_LIMIT if max_records_per_partition is None else _max_each(max_records_per_partition)
         return await self._hand_over(make, timeout_ms, most, max_each=max_each)
@@ -118,7 +117,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
             max_records: maximum number of records; None: ``max_poll_records``.
             max_records_per_partition: maximum number of records from each partition, as in `poll`.
         """
-        most = self._most if max_records is None else check_max_records(max_records)
+        most = self._core.config.consumer.max_poll_records if max_records is None else check_max_records(max_records)
         wanted = {self._assigned(tp).tp for tp in partitions} if partitions else None
         max_each = NO_LIMIT if max_records_per_partition is None else _max_each(max_records_per_partition)
         return await self._hand_over(self._records, timeout_ms, most, wanted=wanted, max_each=max_each)

@@ -131,8 +131,7 @@ class ThreadRunner:
     def notify(self) -> None:
         """Wake the caller if it is waiting. May be called from any thread."""
         if self._gate.locked():
-            with contextlib.suppress(RuntimeError):  # another thread has already released the lock
-                self._gate.release()
+            self._thread.loop.release_soon(self._gate)
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
         """Run ``function(*args)`` on the loop soon, in the order of the calls. Several calls wake the loop once."""

@@ -43,6 +43,9 @@ class BatchOwner(Protocol):
     def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
         """Run the callbacks of a finished batch on the callback runner."""
 
+    def release(self, waiter: Waiter) -> None:
+        """Wake a thread or coroutine that waits for a batch, now or as soon as the loop has nothing else to do."""
+
 
 class Waiter(Protocol):
     """A thread or coroutine that waits for a batch."""
@@ -268,7 +271,7 @@ class ProducerBatch(BatchFields):
         if callbacks is not None and callbacks.functions:
             self.owner.deliver(self, callbacks)
         for waiter in waiters:
-            waiter.release()
+            self.owner.release(waiter)
 
     def split_into(self, parts: Sequence[ProducerBatch]) -> None:
         """Replace this batch with smaller ones that contain the same records in the same order; see `scatter_into`."""
@@ -298,7 +301,7 @@ class ProducerBatch(BatchFields):
             if callbacks is not None:
                 callbacks.move_to_parts(self)
         for waiter in waiters:
-            waiter.release()
+            self.owner.release(waiter)
 
     def add_waiter(self, waiter: Waiter) -> bool:
         """Wake `waiter` when the batch is done or split; if that has already happened, just return True."""

@@ -8,17 +8,20 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from kafka.errors import IllegalStateError, KafkaError
 from kafka.net.own_loop import clock_of
 from kafka.producer.batch.memory_pool import MemoryPool, Reservation
-from kafka.producer.batch.producer_batch import ProducerBatch
+from kafka.producer.batch.producer_batch import ProducerBatch, Waiter
 from kafka.producer.batch.queues import PartitionQueue, TopicQueues
 from kafka.producer.delivery.callbacks import Callbacks, run_callbacks
 from kafka.producer.delivery.unseen_failures import FailureReport
 from kafka.record import Compression
 from kafka.structs import TopicPartition
+
+_LOCK = type(threading.Lock())
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,8 @@ class SharedQueues:
         """Called on the loop for each refused record."""
         self._loop = loop
         self._now = clock_of(loop)
+        self._release_soon: Callable[[Any], None] | None = getattr(loop, "release_soon", None)
+        """How the loop thread of synchronous clients releases locks; None on other loops."""
         self._rng = rng
         self._submit = submit
         self._known: dict[str, TopicQueues] = {}
@@ -309,6 +314,13 @@ class SharedQueues:
     def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
         """Run the callbacks of a finished batch on the callback runner."""
         self._submit(_CallbackRun(self._run_callbacks, batch, callbacks))
+
+    def release(self, waiter: Waiter) -> None:
+        """See `BatchOwner`. Any thread may call this."""
+        if self._release_soon is not None and isinstance(waiter, _LOCK):
+            self._release_soon(waiter)
+        else:
+            waiter.release()
 
     def _run_callbacks(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
         try:
