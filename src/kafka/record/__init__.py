@@ -21,7 +21,7 @@ from kafka.record.batch_runs import whole_batches
 from kafka.record.batch_types import Buffer, Compression, TimestampType
 from kafka.record.builder import BatchBuilder
 from kafka.record.columns import Columns
-from kafka.record.decode import BatchDecoder, decode_batches
+from kafka.record.decode import BatchDecoder, decode_batches, decode_run
 from kafka.record.records import ConsumerRecord
 from kafka.record.validate import BatchContents, validate_batch
 
@@ -49,6 +49,7 @@ __all__ = [
     "check_batch",
     "concat_arrow",
     "decode_batches",
+    "decode_run",
     "set_offsets",
     "set_producer_state",
     "validate_batch",

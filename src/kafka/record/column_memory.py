@@ -66,7 +66,7 @@ class BinaryStorage:
     __slots__ = ("data", "ends", "valid")
 
     def __init__(self, rows: int, size: int) -> None:
-        self.ends = int32_column(rows + 1)
+        self.ends = allocate(rows * 4 + 4).cast("i")
         self.ends[0] = 0
         self.valid = bytearray(rows // 8 + 1)
         self.data = allocate(size)
@@ -102,18 +102,18 @@ _NO_HEADERS = BinaryStorage(0, 0)
 class ColumnStorage:
     """The columns that decoding fills.
 
-    Created for `capacity` records with `data_capacity` bytes of values. Room for all records of a batch is reserved
-    before the batch is read, so it need not be checked for each record. Keys are usually much smaller than values, and
-    start without room for their bytes. Checksums, which only old formats have, and headers, which most topics lack, get
-    room on demand.
+    Created for `capacity` records with `data_capacity` bytes of values and `key_capacity` bytes of keys. Room for all
+    records of a batch is reserved before the batch is read, so it need not be checked for each record. Keys are usually
+    much smaller than values, and often start without room for their bytes. Checksums, which only old formats have, and
+    headers, which most topics lack, get room on demand.
     """
 
-    def __init__(self, capacity: int, data_capacity: int) -> None:
+    def __init__(self, capacity: int, data_capacity: int, key_capacity: int = 0) -> None:
         self.capacity = capacity
-        self.offsets = int64_column(capacity)
-        self.timestamps = int64_column(capacity)
+        self.offsets = allocate(capacity * 8).cast("q")
+        self.timestamps = allocate(capacity * 8).cast("q")
         self.checksums: memoryview | None = None
-        self.keys = BinaryStorage(capacity, 0)
+        self.keys = BinaryStorage(capacity, key_capacity)
         self.values = BinaryStorage(capacity, data_capacity)
         self.header_ends: memoryview | None = None
         self.header_capacity = 0

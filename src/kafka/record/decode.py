@@ -16,7 +16,7 @@ from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
 from kafka.record.batch_runs import RunFinder, expected_contents
 from kafka.record.batch_types import Buffer
 from kafka.record.codecs import MAX_DECOMPRESSED_SIZE, SMALL_CODECS, SMALL_SIZE
-from kafka.record.columns import Columns
+from kafka.record.columns import Columns, Run
 from kafka.record.decode_state import Collector, Cursor
 from kafka.record.layout import (
     ATTRIBUTES_AT,
@@ -126,6 +126,30 @@ def decode_batches(
     if damage is not None:
         raise damage
     return columns
+
+
+def decode_run(
+    data: memoryview, topic: str, partition: int, *, check_crcs: bool, start_offset: int, max_bytes: int
+) -> Columns | None:
+    """Decode data that is a single run of ordinary batches, as most small responses are, without the stages for others.
+
+    Args:
+        data, topic, partition, check_crcs, start_offset: as for `BatchDecoder`; there are no aborted transactions.
+        max_bytes: maximum size of the columns.
+
+    Returns:
+        The columns of all of `data`; None if a `BatchDecoder` has to decode them, because they are compressed,
+        truncated, damaged, not magic 2, or have different batch properties.
+    """
+    run = RunFinder(data, CONTROL, start_offset, MAX_OFFSET).uncompressed(0, max_bytes, 0 if check_crcs else len(data))
+    if run is None or run.end != len(data):
+        return None
+    reader = ColumnReader(run.records, run.size, start_offset, MAX_OFFSET, run.size)
+    reader.source(data)
+    if reader.read_run(0, run.end):
+        return None
+    runs = (Run(0, run.leader_epoch, int(run.fixed_timestamp)),)
+    return Columns(reader.finish(), runs, topic, partition, run.last_offset + 1, run.end, run.leader_epoch)
 
 
 class BatchDecoder:

@@ -14,7 +14,8 @@ try:
 except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
-from kafka.record.column_memory import ColumnBuffers, ColumnStorage, HeaderColumns, cut_int64
+from kafka.record.column_memory import BinaryColumn, ColumnBuffers, ColumnStorage, HeaderColumns, cut_int64
+from kafka.record.memory import cut
 
 if cython.compiled:
     from cython.cimports.kafka.record import layout, read_status
@@ -109,13 +110,14 @@ class ColumnReader:
         data_capacity: cython.Py_ssize_t,
         start_offset: cython.longlong,
         stop_offset: cython.longlong,
+        key_capacity: cython.Py_ssize_t = 0,
     ) -> None:
-        """Allocate memory for `capacity` records with `data_capacity` bytes of values; `reserve` allocates it for keys.
+        """Allocate memory for `capacity` records with `data_capacity` bytes of values and `key_capacity` bytes of keys.
 
-        Records before `start_offset` or from `stop_offset` on are skipped.
+        `reserve` allocates more. Records before `start_offset` or from `stop_offset` on are skipped.
         """
-        self._storage = ColumnStorage(capacity, data_capacity)
-        self._capacity, self._keys_capacity, self._values_capacity = capacity, 0, data_capacity
+        self._storage = ColumnStorage(capacity, data_capacity, key_capacity)
+        self._capacity, self._keys_capacity, self._values_capacity = capacity, key_capacity, data_capacity
         self._start_offset, self._stop_offset = start_offset, stop_offset
         self._rows = self._keys_size = self._values_size = self._null_keys = self._null_values = 0
         self._header_capacity = self._header_data_capacity = 0
@@ -186,13 +188,26 @@ class ColumnReader:
                 storage.header_keys.finish(self._header_rows, self._header_keys_size, 0),
                 storage.header_values.finish(self._header_rows, self._header_values_size, self._null_header_values),
             )
+        keys, values = storage.keys, storage.values
+        if rows == self._capacity:  # nothing to cut, which saves a small batch half of the function calls
+            return ColumnBuffers(
+                rows,
+                storage.offsets,
+                storage.timestamps,
+                storage.checksums,
+                BinaryColumn(keys.ends, cut(keys.data, self._keys_size), keys.valid if self._null_keys else None),
+                BinaryColumn(
+                    values.ends, cut(values.data, self._values_size), values.valid if self._null_values else None
+                ),
+                headers,
+            )
         return ColumnBuffers(
             rows,
             cut_int64(storage.offsets, rows),
             cut_int64(storage.timestamps, rows),
             storage.checksums[:rows] if storage.checksums is not None else None,
-            storage.keys.finish(rows, self._keys_size, self._null_keys),
-            storage.values.finish(rows, self._values_size, self._null_values),
+            keys.finish(rows, self._keys_size, self._null_keys),
+            values.finish(rows, self._values_size, self._null_values),
             headers,
         )
 

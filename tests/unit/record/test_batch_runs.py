@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from kafka.record import BatchBuilder, BatchDecoder, Compression, batch_headers, set_offsets, whole_batches
+from kafka.record import (
+    BatchBuilder,
+    BatchDecoder,
+    Compression,
+    batch_headers,
+    decode_run,
+    set_offsets,
+    whole_batches,
+)
 from kafka.record.batch_runs import BatchRun, RunFinder
 from kafka.record.codecs import SMALL_CODECS
 
@@ -88,6 +96,28 @@ def test_runs_equal_batches_read_one_by_one(codec: Compression, seed: int, monke
     together = seen(bytes(data), max_bytes, **options)
     monkeypatch.setattr(BatchDecoder, "_take_run", singly)
     assert together == seen(bytes(data), max_bytes, **options)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_response_decoded_as_a_single_run_equals_what_the_decoder_makes_of_it(seed: int) -> None:
+    rng = random.Random(seed)
+    decoded = 0
+    for _ in range(60):
+        data = bytearray(small_batches(rng, rng.choice((1, 1, 2, 3, 9)), Compression.NONE))
+        if rng.random() < 0.3:
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        if rng.random() < 0.1:
+            del data[-rng.randrange(1, len(data)) :]
+        options: dict[str, Any] = {"check_crcs": rng.random() < 0.7, "start_offset": rng.choice((0, 0, 1, 20, 52))}
+        columns = decode_run(memoryview(bytes(data)), "t", 1, max_bytes=rng.choice((1 << 20, 200)), **options)
+        if columns is None:
+            continue
+        decoded += 1
+        said = [(row, *same) for start, stop, *same in columns.runs() for row in rows(columns.slice(start, stop))]
+        assert [*said, len(data), columns.next_offset, columns.leader_epoch] == seen(bytes(data), 1 << 20, **options)
+        assert columns.bytes_consumed == len(data)
+        assert columns.to_arrow().num_rows == len(columns)
+    assert decoded
 
 
 def test_runs_of_apache_kafkas_batches_equal_single_ones(monkeypatch: pytest.MonkeyPatch) -> None:

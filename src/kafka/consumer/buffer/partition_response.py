@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kafka.record import BatchDecoder, Columns
+from kafka.record import BatchDecoder, Columns, decode_run
 from kafka.structs import TopicPartition
 
 _LENGTH = slice(8, 12)
@@ -14,6 +14,10 @@ _ATTRIBUTES_AT = 22
 _CODEC_MASK = 0x07
 _SMALL_BATCH = 4 << 10
 """The batch size below which the interpreter is so busy that two threads would slow each other down."""
+
+
+_ONE_RUN_BYTES = 32 << 10
+"""The size up to which a response is first taken for a single run of ordinary batches."""
 
 
 class DecodeOptions(NamedTuple):
@@ -118,8 +122,19 @@ class PartitionResponse:
 
         Returns the records before a damaged batch; the error for that batch is kept until the caller has taken them.
         """
-        decoder = self._decoder
+        decoder, records = self._decoder, self.records
         if decoder is None:
+            if records is not None and len(records) <= _ONE_RUN_BYTES and not self.aborted:
+                columns = decode_run(
+                    records,
+                    self.tp.topic,
+                    self.tp.partition,
+                    check_crcs=options.check_crcs,
+                    start_offset=self.offset,
+                    max_bytes=max_bytes,
+                )
+                if columns is not None:
+                    return self.accept(columns, None, True)
             decoder = self._decoder = self._begin(options)
         columns, error = decoder.part(max_bytes)
         return self.accept(columns, error, error is not None or decoder.finished)

@@ -2,14 +2,16 @@
 
 import math
 import uuid
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
-from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.consumer.buffer.partition_response import PartitionBuffer
 from kafka.metrics.windows import SampledValues, Window, WindowOptions, Windows
 from kafka.record import ConsumerRecord
 from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka.cluster.metadata_snapshot import ClusterMetadata
 
 
 class FetchPosition(NamedTuple):
@@ -80,7 +82,7 @@ class FetchProgress:
         self.highwater: int | None = None
         self.last_stable_offset: int | None = None
         self.log_start_offset: int | None = None
-        self.metadata: ClusterMetadata | None = None
+        self.metadata: "ClusterMetadata | None" = None
 
     def begin(self, generation: int, position: FetchPosition | None, topic_id: uuid.UUID | None = None) -> None:
         """Fetch from another position.

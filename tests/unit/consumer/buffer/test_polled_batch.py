@@ -16,7 +16,7 @@ from kafka.consumer.buffer.partition_response import PartitionResponse
 from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.buffer.polled_batch import PolledBatch, Slice
 from kafka.consumer.records.build_records import Materializer, RecordCursor
-from kafka.record import BatchDecoder, decode_batches
+from kafka.record import decode_batches
 from kafka.structs import TopicPartition
 from unit.consumer.batches import at, numbered
 from unit.consumer.listeners import BufferCalls
@@ -285,15 +285,15 @@ def test_an_interrupt_while_decoding_has_the_partition_fetched_again(
     harness = PolledBatchHarness(0, 0)
     harness.put(0, 0, 3)
     harness.put(1, 0, 5)
-    part: Callable[..., Any] = BatchDecoder.part
+    decode: Callable[..., Any] = PartitionResponse.decode
 
-    def interrupted(decoder: BatchDecoder, max_bytes: int) -> Any:
-        columns, error = part(decoder, max_bytes) if decoded_before else (None, None)
-        if columns is None or len(columns) == 5:
+    def interrupted(response: PartitionResponse, *arguments: Any) -> Any:
+        decoded = decode(response, *arguments) if decoded_before else None
+        if decoded is None or decoded.count == 5:
             raise raised
-        return columns, error
+        return decoded
 
-    monkeypatch.setattr(BatchDecoder, "part", interrupted)
+    monkeypatch.setattr(PartitionResponse, "decode", interrupted)
     with pytest.raises(raised):
         harness.buffer.take(100)
     monkeypatch.undo()
