@@ -1,0 +1,54 @@
+"""`python -m bench.trip`: what one record costs on its way to the broker and back. See the package for how."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import nullcontext
+
+from bench.trip.broker import broker_process
+from bench.trip.count import Counts, count, variants
+from bench.trip.programs import STYLES
+from bench.trip.report import functions, table
+
+
+def arguments() -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench.trip", description=__doc__)
+    parser.add_argument("--trips", type=int, default=150, help="how many trips count (default: 150)")
+    parser.add_argument(
+        "--style", action="append", choices=list(STYLES), help="only this API (may be given again; default: all)"
+    )
+    parser.add_argument(
+        "--variant",
+        action="append",
+        choices=["compiled", "plain"],
+        help="only this variant (may be given again; default: those that exist)",
+    )
+    parser.add_argument(
+        "--functions",
+        type=int,
+        nargs="?",
+        const=15,
+        metavar="MOST",
+        help="also print the functions of each stage that are called most (default: 15 of each)",
+    )
+    parser.add_argument("--bootstrap-servers", help="a running broker, instead of one of this package")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Count and print."""
+    options = arguments()
+    given = options.bootstrap_servers
+    with nullcontext(given) if given else broker_process() as bootstrap_servers:
+        counts: list[Counts] = []
+        for variant in options.variant or variants():
+            counts += count(variant, options.style or list(STYLES), bootstrap_servers, options.trips)
+    print("\n".join(table(counts)))
+    for each in counts if options.functions else ():
+        print()
+        print("\n".join(functions(each, options.functions)))
+
+
+if __name__ == "__main__":
+    main()
