@@ -40,7 +40,7 @@ def main() -> None:
     """Count and print."""
     options = arguments()
     given = options.bootstrap_servers
-    with nullcontext(given) if given else broker_process() as bootstrap_servers:
+    with nullcontext(given) if given else broker_process("bench.trip.replay", "--late-ms", "2") as bootstrap_servers:
         counts: list[Counts] = []
         for variant in options.variant or variants():
             counts += count(variant, options.style or list(STYLES), bootstrap_servers, options.trips)
