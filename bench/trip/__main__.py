@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import nullcontext
 
+from bench.trip import limits
 from bench.trip.broker import broker_process
 from bench.trip.count import Counts, count, variants
 from bench.trip.programs import STYLES
@@ -32,16 +33,35 @@ def arguments() -> argparse.Namespace:
         metavar="MOST",
         help="also print the functions of each stage that are called most (default: 15 of each)",
     )
-    parser.add_argument("--bootstrap-servers", help="a running broker, instead of one of this package")
+    parser.add_argument(
+        "--bootstrap-servers", help="a running broker, instead of the small server (bench/trip/replay.py)"
+    )
+    parser.add_argument(
+        "--late-ms",
+        type=float,
+        default=2,
+        help="how long after its acknowledgement the consumer gets a record, so that it waits for it; 0: at once, so "
+        "that clients often read both together (default: 2)",
+    )
+    parser.add_argument(
+        "--limits", action="store_true", help="write the limits of the unit test (bench/trip/limits.json)"
+    )
     return parser.parse_args()
 
 
 def main() -> None:
     """Count and print."""
     options = arguments()
-    given = options.bootstrap_servers
-    with nullcontext(given) if given else broker_process("bench.trip.replay", "--late-ms", "2") as bootstrap_servers:
-        counts: list[Counts] = []
+    if options.limits:
+        with broker_process("bench.trip.replay", "--late-ms", str(limits.LATE_MS)) as bootstrap_servers:
+            limits.save({each: limits.measured(each, bootstrap_servers)[0] for each in options.variant or variants()})
+        print(f"written to {limits.FILE}")
+        return
+    given, late_ms = options.bootstrap_servers, str(options.late_ms)
+    counts: list[Counts] = []
+    with (
+        nullcontext(given) if given else broker_process("bench.trip.replay", "--late-ms", late_ms) as bootstrap_servers
+    ):
         for variant in options.variant or variants():
             counts += count(variant, options.style or list(STYLES), bootstrap_servers, options.trips)
     print("\n".join(table(counts)))

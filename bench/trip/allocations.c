@@ -1,4 +1,4 @@
-/* Counts what Python asks of its allocators, in its three domains; loaded by allocations.py.
+/* Counts what Python asks of its allocators for objects and their memory; loaded by allocations.py.
    The structure is that of PyMemAllocatorEx, which has been the same since Python 3.5. */
 #include <stddef.h>
 
@@ -12,7 +12,8 @@ typedef struct {
 
 typedef void (*Exchange)(int domain, Allocator *allocator);
 
-enum { DOMAINS = 3 };
+/* The domains "mem" and "object". They pass large requests on to "raw", which would count them twice. */
+enum { FIRST = 1, DOMAINS = 3 };
 static Allocator original[DOMAINS];
 static long long counted;
 
@@ -43,7 +44,7 @@ static void forward_free(void *ctx, void *memory) {
 
 /* Put the counter before the allocators; call once, with the interpreter's lock held. */
 void begin_counting(Exchange get, Exchange set) {
-    for (int domain = 0; domain < DOMAINS; domain++) {
+    for (int domain = FIRST; domain < DOMAINS; domain++) {
         Allocator counting = {&original[domain], count_malloc, count_calloc, count_realloc, forward_free};
         get(domain, &original[domain]);
         set(domain, &counting);

@@ -173,7 +173,7 @@ class Fetches:
         return self._waiting is not None
 
     def ask(self, asked: Asked) -> bytes:
-        """Return the response to a request; without records and so for now without a response, nothing."""
+        """Let a request wait for records; return the response to one that does not wait, otherwise nothing."""
         message = asked.message
         if message.session_epoch == OPENS:
             self._session = SESSION
@@ -181,7 +181,7 @@ class Fetches:
             self._topic = message.topics[0]
         self._waiting = asked
         closes = message.session_epoch == CLOSES and message.session_id
-        return self.release() if closes or self._topic is None else self.answer()
+        return self.release() if closes or self._topic is None else b""
 
     def answer(self) -> bytes:
         """Return the response to the request that waits, if one does and there are records for it."""

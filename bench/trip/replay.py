@@ -85,10 +85,11 @@ class Link:
             self.reply(self.fetches.release())
         if api == FETCH:
             self.reply(self.fetches.ask(Asked(version, number, decode_request(frame)[1])))
+            self._server.hand_out()
         elif api in ANSWERS:
             self.reply(ANSWERS[api](Asked(version, number, decode_request(frame)[1]), self._server.log))
             if api == PRODUCE:
-                self._server.produced()
+                self._server.acknowledged()
         else:
             self._forwarded[number] = (api, version)
             self.broker.socket.sendall(SIZE.pack(len(frame)) + frame)
@@ -162,18 +163,19 @@ class Server:
                         self._drop(link)
             if self._due is not None and time.monotonic() >= self._due:
                 self._due = None
-                self._hand_out()
+                self.hand_out()
 
-    def produced(self) -> None:
-        """Give records to the consumer, now or later."""
+    def acknowledged(self) -> None:
+        """Give what was produced to the consumer, now or later."""
         if self._late_s:
             self._due = time.monotonic() + self._late_s
-        else:
-            self._hand_out()
+        self.hand_out()
 
-    def _hand_out(self) -> None:
-        for link in self._links:
-            link.reply(link.fetches.answer())
+    def hand_out(self) -> None:
+        """Answer the fetch that waits, if there are records that are not to be late."""
+        if self._due is None:
+            for link in self._links:
+                link.reply(link.fetches.answer())
 
     def _accept(self) -> None:
         link = Link(self, self._listener.accept()[0])

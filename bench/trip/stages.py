@@ -67,7 +67,6 @@ TABLE: tuple[tuple[str, str], ...] = (
     ("kafka/producer/appending/*", "append"),
     ("kafka/producer/_*/*", "append"),
     ("kafka/producer/*producer.py:*", "append"),
-    ("kafka/producer/interception.py:*", "append"),
     ("kafka/partitioner/*", "append"),
     ("kafka/serializer/*", "append"),
     ("kafka/producer/batch/*", "batch"),
