@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import nullcontext
 
-from bench.trip import limits
+from bench.trip import limits, timing
 from bench.trip.broker import broker_process
 from bench.trip.count import Counts, count, variants
 from bench.trip.programs import STYLES
@@ -46,6 +46,19 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--limits", action="store_true", help="write the limits of the unit test (bench/trip/limits.json)"
     )
+    parser.add_argument("--time", action="store_true", help="take the time of trips, against the peers of make bench")
+    parser.add_argument(
+        "--row", action="append", choices=list(timing.ROWS), help="with --time: only this row (may be given again)"
+    )
+    parser.add_argument(
+        "--server",
+        action="append",
+        choices=[timing.REPLAY, timing.BROKER],
+        help="with --time: only against this server (default: first the small one, then a real broker)",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=timing.ROUNDS, help="with --time: runs of each client (default: 5)"
+    )
     return parser.parse_args()
 
 
@@ -56,6 +69,11 @@ def main() -> None:
         with broker_process("bench.trip.replay", "--late-ms", str(limits.LATE_MS)) as bootstrap_servers:
             limits.save({each: limits.measured(each, bootstrap_servers)[0] for each in options.variant or variants()})
         print(f"written to {limits.FILE}")
+        return
+    if options.time:
+        servers = options.server or [timing.REPLAY, timing.BROKER]
+        for line in timing.measure(options.row or list(timing.ROWS), servers, options.rounds, lambda text: None):
+            print(line, flush=True)
         return
     given, late_ms = options.bootstrap_servers, str(options.late_ms)
     counts: list[Counts] = []

@@ -2,9 +2,9 @@
 
 `sys.getallocatedblocks()` and `tracemalloc` know what is alive, so that an object that is made and freed within a trip
 would not count. The counter stands before the allocators of objects and of their memory instead
-(`PyMem_SetAllocator`), and counts every malloc, calloc and realloc. It does not count objects that the interpreter takes
-from its lists of free ones, nor memory that C libraries ask of the system. The same calls ask for the same memory, so
-the count does not depend on the machine. A C compiler builds the library in a tenth of a second.
+(`PyMem_SetAllocator`), and counts every malloc, calloc and realloc. It does not count objects that the interpreter
+takes from its lists of free ones, nor memory that C libraries ask of the system. The same calls ask for the same
+memory, so the count does not depend on the machine. A C compiler builds the library in a tenth of a second.
 """
 
 from __future__ import annotations

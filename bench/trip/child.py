@@ -19,7 +19,7 @@ from bench.trip.programs import Style, make_trips
 from bench.trip.system_calls import mark
 
 Kind = Literal["calls", "allocations", "system calls"]
-WARM_UP = 40
+WARM_UP = 20
 """Trips that do not count: caches fill, and a consumer's first fetches look for its position."""
 
 

@@ -17,7 +17,7 @@ from bench.trip.count import Variant, measure_in_child, prepared
 from bench.trip.programs import STYLES
 
 FILE = Path(__file__).with_name("limits.json")
-TRIPS = 50
+TRIPS = 40
 """How many trips are counted for a comparison; the medians of more are the same."""
 LATE_MS = 1
 TOLERANCE = {"Python calls": 1.03, "C calls": 1.06, "allocations": 1.04}

@@ -113,7 +113,7 @@ class Link:
         if api not in (METADATA, FIND_COORDINATOR):
             return b""
         message: Any = decode_response(request_class(api), version, frame)
-        nodes = message.brokers if api == METADATA else [message, *message.coordinators]
+        nodes = message.brokers if api == METADATA else message.coordinators if version >= 4 else [message]
         for node in nodes:
             node.host, node.port = self._server.address
         return b"".join(encode_response(message, version, number))

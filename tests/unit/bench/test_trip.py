@@ -10,7 +10,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from bench import ROOT
+from bench import ROOT, tasks
+from bench.job import Result
 from bench.trip import limits
 from bench.trip.answers import Log, count_records
 from bench.trip.broker import broker_process
@@ -19,9 +20,12 @@ from bench.trip.count import Counts, Variant
 from bench.trip.report import functions, table
 from bench.trip.stages import CALLER, PROGRAM, STAGES, TABLE, UNKNOWN, stage_of
 from bench.trip.system_calls import MARK, WAITS, medians, trips_of
+from bench.trip.timing import Times, lines_of, times
 
+from harness.topics import METADATA_VERSION, Wire, create_topic
 from kafka import _variant
 from kafka.record import BatchBuilder
+from kafka.wire import message_class
 
 LISTING = f"""
 10 sendto(5, "...", 20, 0, NULL, 0) = 20
@@ -37,6 +41,7 @@ LISTING = f"""
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="measurements fork")
 def test_a_trip_costs_no_more_than_before() -> None:
     variant = _variant.variant()
@@ -183,3 +188,37 @@ def test_objects_that_are_freed_at_once_count_as_allocated() -> None:
     os.close(writing)
     with os.fdopen(reading) as pipe:
         assert float(pipe.read()) == 20
+
+
+def _result(latencies_ms: list[float], seconds: float, cpu_seconds: float) -> Result:
+    return Result(1000, 1000, seconds, "", cpu_seconds, 0.0, "1", latencies_ms)
+
+
+def test_times_are_medians_over_rounds() -> None:
+    rounds = [
+        _result([1.0, 2.0, 3.0], 1, 0.003),
+        _result([2.0, 4.0, 6.0], 1, 0.006),
+        _result([3.0, 3.0, 3.0], 1, 0.009),
+    ]
+    assert times(rounds, 1) == Times(3.0, 2.0, 4.0, pytest.approx(3.0, abs=0.1), 2.0)
+    assert times([_result([], 2.0, 0.5)], 100) == Times(200.0, 200.0, 200.0, None, 50.0)
+
+
+def test_a_row_compares_with_the_peer() -> None:
+    (task,) = (each for each in tasks.full() if each.name == "round-trip")
+    task = tasks.narrowed(task, {"ours", "confluent"}.__contains__, lambda topic: True)
+    row = tasks.row(task, task.topics[0])
+    row.results.update(ours=[_result([2.0] * 9, 1, 0.009)], confluent=[_result([1.0] * 9, 1, 0.0045)])
+    ours, theirs = lines_of("sync", "replay", task, row)
+    assert ours.split()[-6:] == ["2.000", "2.000", "-", "2.000", "2.000", "1.000"]
+    assert theirs.split()[-5:] == ["1.000", "1.000", "0.500", "0.50", "0.50"]
+    row.failures["confluent"] = "no word"
+    assert list(lines_of("sync", "replay", task, row))[1].endswith("failed: no word")
+
+
+@pytest.mark.slow
+def test_the_small_server_forwards_what_it_does_not_know_and_answers_trips() -> None:
+    with broker_process("bench.trip.replay") as address, Wire(address) as wire:
+        create_topic(address, "trips", 1)
+        (broker,) = wire.ask(message_class("MetadataRequest")(topics=[]), METADATA_VERSION).brokers
+        assert f"{broker.host}:{broker.port}" == address
