@@ -7,6 +7,7 @@ records that were read or written are counted and summed, so that a fast wrong a
 - `workload`: the records, and how they are summed up; `topics`: what lies on the broker before the rounds begin
 - `clients/`: one module a client, the same tasks in each client's own best words
 - `job`: one task of one client in a process; `runner`: rounds; `report`: the tables
+- `trip/`: what a round trip of one record costs, counted rather than timed
 """
 
 import sys
