@@ -305,7 +305,9 @@ class BrokerFetcher:
         Returns whether the next fetch was sent; otherwise the task takes over.
         """
         connection, sent = self._connection, self._sent
-        self._over()
+        self._connection = self._sent = None
+        if self._cut_timer is not None:
+            self._no_cut()
         now = self.progress_at = self._now()
         self._polls.answered(now)
         if response.throttle_time_ms:

@@ -48,7 +48,9 @@ class RecordBuffer(SharedQueues):
                 self.end_lingering()
                 raise NeedsMemory(amount, record)
             batch = self._new_batch(queue, amount)
-            future = self._append(batch, record)
+            future = append_locked(
+                batch, record.timestamp_ms, record.key, record.value, record.headers, record.header_size, record.named
+            )
             assert future is not None, "an empty batch has room for any record"
             while True:
                 if self._enqueue(queue, batch, reserved, full, record.generation):
@@ -195,13 +197,11 @@ class RecordBuffer(SharedQueues):
             if known.generation != record.generation:
                 raise PartitionGone
             batch = queue.open
-            return batch, None if batch is None else self._append(batch, record)
-
-    @staticmethod
-    def _append(batch: ProducerBatch, record: PreparedRecord) -> FutureRecordMetadata | None:
-        return append_locked(
-            batch, record.timestamp_ms, record.key, record.value, record.headers, record.header_size, record.named
-        )
+            if batch is None:
+                return None, None
+            return batch, append_locked(
+                batch, record.timestamp_ms, record.key, record.value, record.headers, record.header_size, record.named
+            )
 
 
 class Reservations:

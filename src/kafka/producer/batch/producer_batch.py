@@ -206,10 +206,11 @@ class ProducerBatch(BatchFields):
 
     def keep(self, data: Buffer) -> None:
         """Replace the builder with the encoded bytes."""
-        self.records = self.count
-        if self.builder is not None:
-            self.raw_size, self.largest_record = self.builder.size_in_bytes, self.builder.largest_record
-        self.builder = None
+        builder = self.builder
+        if builder is not None:
+            self.records = builder.count
+            self.raw_size, self.largest_record = builder.size_in_bytes, builder.largest_record
+            self.builder = None
         self.data = data
         self.stage = Stage.ENCODED
 
@@ -259,7 +260,8 @@ class ProducerBatch(BatchFields):
         with self.owner.lock:
             if self.done:
                 return
-            self.records = self.count
+            if self.builder is not None:
+                self.records = self.builder.count
             self.error = error
             if error is not None:
                 self.report = FailureReport(error, self.records, self.describe(error), self.seen, weakref.ref(self))

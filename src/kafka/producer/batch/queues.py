@@ -79,11 +79,6 @@ class PartitionQueue(QueueFields):
         """Return the batches that are not in flight, in sending order. Requires the lock."""
         return [*self.retries, *self.closed, *(() if self.open is None else (self.open,))]
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to send, apart from batches in flight."""
-        return self.open is None and not self.closed and not self.retries
-
     def load(self) -> int:
         """Return the approximate number of batches waiting to be sent. Any thread may call this."""
         return len(self.retries) + len(self.closed) + (self.open is not None)

@@ -156,7 +156,7 @@ class RequestCollector:
             queue.in_network[batch] = None
             batch.sent_to = broker.node_id
             request.append((queue, batch))
-            if not queue.is_empty:
+            if queue.open is not None or queue.closed or queue.retries:
                 self._consider(queue, now)
         return request
 

@@ -287,15 +287,11 @@ class Sender:
             except Exception as failure:
                 log.exception("applying the result of a batch for %s", batch.name)
                 self._outcomes.fail(queue, batch, KafkaError(f"the answer could not be applied: {failure!r}"))
-            if not queue.is_empty:
+            if queue.open is not None or queue.closed or queue.retries:
                 self._consider(queue, now)
-        self._pump_if_needed(now)
-
-    def _pump_if_needed(self, now: float) -> None:
-        """Call `pump`, unless it would find nothing to do because every record is sent."""
         buffer = self._buffer
         if buffer.incomplete or buffer.recreated or self._availability.is_on or self._schedule.next_at <= now:
-            self.pump()
+            self.pump()  # otherwise, it would find nothing to do, because every record is delivered
 
     async def _connect(self, broker: BrokerQueue) -> None:
         """Connect to a broker; its records wait until the connection is established."""
