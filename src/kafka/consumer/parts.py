@@ -117,6 +117,8 @@ class ConsumerParts:
         self.closed = False
         self.events = BackgroundEvents(runner.notify)
         self._runner = runner
+        self.data_arrived: Callable[[], None] = runner.notify
+        """See `FetchListener`."""
         self._loop = loop
         self._wall_clock_ns = wall_clock_ns(loop)
         self._left = PositionsLeft(lambda topic: self.client.metadata.topic_id(topic))
@@ -252,10 +254,6 @@ class ConsumerParts:
             and self.config.fetch.recreated_topics != "continue"
             and self.history.is_believed(topic)
         )
-
-    def data_arrived(self) -> None:
-        """See `FetchListener`."""
-        self._runner.notify()
 
     def metadata_stale(self) -> None:
         """See `FetchListener`."""

@@ -231,7 +231,8 @@ class Idempotence:
         batch.producer_id = queue.producer_id
         batch.producer_epoch = queue.producer_epoch
         batch.base_sequence = queue.next_sequence
-        queue.next_sequence = (queue.next_sequence + batch.count) % _SEQUENCES
+        count = batch.records if batch.builder is None else batch.builder.count
+        queue.next_sequence = (queue.next_sequence + count) % _SEQUENCES
 
     async def _ask(self) -> None:
         attempts = self._retries.attempts("asking for a producer id")

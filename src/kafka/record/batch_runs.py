@@ -237,7 +237,8 @@ class RunFinder:
     @cython.cfunc
     def _run(self, end: cython.Py_ssize_t, decompressed: cython.Py_ssize_t) -> BatchRun:
         fixed = (self._attributes & layout.LOG_APPEND_TIME) != 0
-        return BatchRun(end, self._bytes, self._records, self._last, self._epoch, fixed, decompressed)
+        # `BatchRun()` would call a Python function.
+        return tuple.__new__(BatchRun, (end, self._bytes, self._records, self._last, self._epoch, fixed, decompressed))
 
 
 def expected_contents(

@@ -203,8 +203,10 @@ class Columns:
         result = [] if into is None else into
         name = self.topic if topic is None else topic
         number = self.partition if partition is None else partition
+        if self._made is None:
+            self._made = RecordMaker(self._buffers)
         for start, stop, leader_epoch, kind in self.runs():
-            self._maker.records(
+            self._made.records(
                 self._first + start,
                 self._first + stop,
                 name,

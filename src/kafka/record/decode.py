@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from functools import partial
 
 from kafka.errors import CorruptRecordException, UnsupportedCompressionTypeError
 from kafka.record.batch_runs import RunFinder, expected_contents
@@ -77,6 +78,8 @@ MAX_COLUMN_SIZE = 0x7FFFFFFF
 """Maximum total size in bytes of the keys or values in one `Columns` object, because Arrow's positions are int32."""
 
 _LENGTH = struct.Struct(">i")
+_run = partial(tuple.__new__, Run)
+"""Creates a `Run` from a tuple, without calling a Python function."""
 _SCRATCH_BYTES = 256 << 10
 _MARGIN = 1.125
 """Factor by which other batches may exceed the estimate based on the first one."""
@@ -148,7 +151,7 @@ def decode_run(
     reader.source(data)
     if reader.read_run(0, run.end):
         return None
-    runs = (Run(0, run.leader_epoch, int(run.fixed_timestamp)),)
+    runs = (_run((0, run.leader_epoch, int(run.fixed_timestamp))),)
     return Columns(reader.finish(), runs, topic, partition, run.last_offset + 1, run.end, run.leader_epoch)
 
 

@@ -17,6 +17,9 @@ except ImportError:  # the plain variant does not need Cython
 from kafka.record.column_memory import BinaryColumn, ColumnBuffers, ColumnStorage, HeaderColumns, cut_int64
 from kafka.record.memory import cut
 
+new_tuple = tuple.__new__
+"""Creates a named tuple without calling the Python function that its class has for that."""
+
 if cython.compiled:
     from cython.cimports.kafka.record import layout, read_status
     from cython.cimports.kafka.record.integers import read_int32, read_int64, read_varint
@@ -189,17 +192,24 @@ class ColumnReader:
                 storage.header_values.finish(self._header_rows, self._header_values_size, self._null_header_values),
             )
         keys, values = storage.keys, storage.values
-        if rows == self._capacity:  # nothing to cut, which saves a small batch half of the function calls
-            return ColumnBuffers(
-                rows,
-                storage.offsets,
-                storage.timestamps,
-                storage.checksums,
-                BinaryColumn(keys.ends, cut(keys.data, self._keys_size), keys.valid if self._null_keys else None),
-                BinaryColumn(
-                    values.ends, cut(values.data, self._values_size), values.valid if self._null_values else None
+        if rows == self._capacity:  # nothing to cut; a small batch is read with half of the function calls
+            key_columns = keys.ends, cut(keys.data, self._keys_size), keys.valid if self._null_keys else None
+            value_columns = (
+                values.ends,
+                cut(values.data, self._values_size),
+                values.valid if self._null_values else None,
+            )
+            return new_tuple(
+                ColumnBuffers,
+                (
+                    rows,
+                    storage.offsets,
+                    storage.timestamps,
+                    storage.checksums,
+                    new_tuple(BinaryColumn, key_columns),
+                    new_tuple(BinaryColumn, value_columns),
+                    headers,
                 ),
-                headers,
             )
         return ColumnBuffers(
             rows,

@@ -26,7 +26,7 @@ def framed(*payloads):
 def feed(cutter, data, chunk=None):
     position = 0
     while position < len(data):
-        room = cutter.writable()
+        room = cutter.target
         assert len(room) > 0
         count = min(len(room), len(data) - position, chunk or len(data))
         room[:count] = data[position : position + count]
@@ -86,4 +86,4 @@ def test_a_large_announced_size_costs_at_most_one_buffer():
     assert not cutter.mid_frame
     feed(cutter, struct.pack(">i", 1 << 20) + b"x" * 10)
     assert cutter.mid_frame
-    assert len(cutter.writable()) == (1 << 20) - 10
+    assert len(cutter.target) == (1 << 20) - 10

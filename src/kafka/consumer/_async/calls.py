@@ -277,12 +277,13 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         """
         polled: PolledBatch | None = None
         caller = self._poll_loop.poll_guard
+        timeout_ms = timeout_ms if type(timeout_ms) is int and timeout_ms >= 0 else check_timeout(timeout_ms)
         take = functools.partial(self._core.buffer.take, max_records, max_bytes, one_each, wanted, max_each)
         try:
             with caller:
                 try:
                     caller.is_polling = True
-                    with await self._poll_loop.wait_for(check_timeout(timeout_ms), take) as polled:
+                    with await self._poll_loop.wait_for(timeout_ms, take) as polled:
                         made = make(polled)
                         polled.commit()  # must be within the block, or another thread could get the same records
                 finally:

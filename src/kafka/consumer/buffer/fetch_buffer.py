@@ -75,7 +75,7 @@ class FetchBuffer:
         self._ahead = DecodeAhead(decoding, self._ready, self._lock)
         resets = options.auto_offset_reset != "none"
         self._next = ResponseOpener(decoding, self._ahead, self._lock, resets, listener)
-        self._polled = PolledBatch(self._put_back)
+        self._polled = self._nothing = PolledBatch(self._put_back)
         self.records_taken = 0
 
     @property
@@ -162,6 +162,8 @@ class FetchBuffer:
         if self._freed or ready.passed_over or ready.served:  # an interrupt prevented this in the last call
             self._tell_freed()
             ready.give_back_aside()
+        if not ready.waiting:
+            return self._nothing
         polled = self._polled = PolledBatch(self._put_back)
         try:
             polled.is_being_read = True  # a signal handler that pauses a partition then leaves this batch unchanged
@@ -184,8 +186,8 @@ class FetchBuffer:
         return polled
 
     def nothing(self) -> PolledBatch:
-        """Return an empty batch."""
-        return PolledBatch(self._put_back)
+        """Return an empty batch, which is always the same one."""
+        return self._nothing
 
     def resume(self, state: PartitionState) -> None:
         """Resume returning records from a paused partition."""
@@ -288,7 +290,7 @@ class FetchBuffer:
                 if error is not None:
                     self._ready.give_back(state)
                     return None if polled.count else error
-                made += _memory(state.buffer.current)
+                made += state.buffer.current.columns.nbytes if state.buffer.current is not None else 0  # type: ignore[redundant-expr]  # `open` sets it
             before = polled.count
             self._take_slice(state, min(max_records - before, max_each - taken.get(state, 0)), polled)
             taken[state] = taken.get(state, 0) + polled.count - before
@@ -381,11 +383,6 @@ class FetchBuffer:
         while self._freed:
             self._listener.unblocked(self._freed[-1])
             del self._freed[-1:]
-
-
-def _memory(opened: DecodedFetch | None) -> int:
-    """Return the size of newly decoded columns, in bytes."""
-    return 0 if opened is None else opened.columns.nbytes
 
 
 class ReadyQueue:

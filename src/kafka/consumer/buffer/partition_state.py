@@ -2,6 +2,7 @@
 
 import math
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
@@ -25,6 +26,10 @@ class FetchPosition(NamedTuple):
 
     offset: int
     leader_epoch: int = -1
+
+
+new_position = partial(tuple.__new__, FetchPosition)
+"""Creates a `FetchPosition` from a tuple, without calling a Python function."""
 
 
 class FetchProgress:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from types import TracebackType
 
 from kafka.consumer.buffer.partition_response import DecodedFetch
-from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
+from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState, new_position
 from kafka.record import Columns
 
 
@@ -160,7 +160,7 @@ class PolledBatch:
         if len(slices) == 1:  # a single position cannot be moved in part
             piece = slices[0]
             before = [piece.state.position]
-            piece.state.move_past(piece.generation, FetchPosition(piece.next_offset, piece.leader_epoch))
+            piece.state.move_past(piece.generation, new_position((piece.next_offset, piece.leader_epoch)))
         else:
             before = [piece.state.position for piece in slices]
             try:

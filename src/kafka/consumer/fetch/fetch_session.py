@@ -6,6 +6,7 @@ request contains all of them.
 
 import uuid
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 from kafka.consumer.buffer.partition_state import PartitionState
@@ -49,6 +50,11 @@ class FetchBody(NamedTuple):
     topics: list[FetchTopic]
     forgotten: list[ForgottenTopic]
     by_id: bool
+
+
+# These create named tuples without calling the Python functions that their classes have for that.
+new_target = partial(tuple.__new__, FetchTarget)
+new_body = partial(tuple.__new__, FetchBody)
 
 
 class FetchSession:
@@ -120,7 +126,7 @@ class FetchSession:
             with_epochs: whether the broker checks epochs of records, as it does in version 12 and later.
         """
         full = self._epoch <= INITIAL_EPOCH
-        named = list(self.targets.values()) if full else [self.targets[tp] for tp in self._changed]
+        named = list(self.targets.values() if full else map(self.targets.__getitem__, self._changed))
         with_ids = True
         for target in named:
             with_ids &= target.topic_id is not None
@@ -133,7 +139,7 @@ class FetchSession:
             self.reset()  # a session uses either topic names or topic ids
             return self.next_request(with_epochs)
         forgotten = _forgotten(self._forget) if self._forget else []
-        body = FetchBody(self._id, self._epoch, self._topics(named, with_epochs), forgotten, self._by_id)
+        body = new_body((self._id, self._epoch, self._topics(named, with_epochs), forgotten, self._by_id))
         for target in named:
             self._known[target.state.tp] = target.topic_id
             if target.topic_id is not None:

@@ -14,7 +14,7 @@ from kafka.consumer.buffer.fetch_statistics import FetchStatistics
 from kafka.consumer.buffer.partition_response import PartitionResponse, SharedFrame, TopicReplaced
 from kafka.consumer.buffer.partition_state import PartitionState
 from kafka.consumer.fetch.broker_fetcher import BrokerFetcher
-from kafka.consumer.fetch.fetch_session import FetchTarget
+from kafka.consumer.fetch.fetch_session import FetchTarget, new_target
 from kafka.consumer.fetch.position_validation import Divergence, PositionValidation
 from kafka.consumer.fetch.response_handler import PreferredReplicas, ResponseHandler
 from kafka.consumer.subscription.subscription_state import SubscriptionState
@@ -172,7 +172,7 @@ class Fetcher:
             return
         last_epoch = fetching.leader_epoch if fetching.leader_epoch < target.leader_epoch else -1
         fetcher.session.advance(
-            FetchTarget(state, fetching.generation, fetching.offset, target.leader_epoch, target.topic_id, last_epoch)
+            new_target((state, fetching.generation, fetching.offset, target.leader_epoch, target.topic_id, last_epoch))
         )
 
     def refresh_all(self) -> None:

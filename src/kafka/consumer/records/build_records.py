@@ -224,7 +224,7 @@ class Materializer:
         for piece in polled.slices:
             if not piece.count:
                 continue
-            records, failure = self.records(piece)
+            records, failure = self.of_columns(piece.columns)
             if records:
                 before = gathered.setdefault(piece.state.tp, records)
                 if before is not records:

@@ -64,7 +64,8 @@ class RecordBuffer(SharedQueues):
                 self.give_back(reserved)
 
     def _new_batch(self, queue: PartitionQueue, amount: int) -> ProducerBatch:
-        self.memory_is_short = self.memory.contended
+        if self.memory_is_short:
+            self.memory_is_short = self.memory.contended
         builder = BatchBuilder(
             self.magic,
             self.options.compression,

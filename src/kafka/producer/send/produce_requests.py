@@ -45,6 +45,11 @@ class Answer(NamedTuple):
     text: str | None = None
 
 
+# These create named tuples without calling the Python functions that their classes have for that.
+_answer = partial(tuple.__new__, Answer)
+_place = partial(tuple.__new__, TopicPartition)
+_state = partial(tuple.__new__, ProducerState)
+
 Take = Callable[[Mapping[TopicPartition, Answer] | None, Exception | None, int], object]
 """Receives the responses to a request or the error, and the throttle time in milliseconds."""
 
@@ -99,7 +104,7 @@ class ProduceRequests:
         else:
             assert batch.builder is not None
             data = batch.builder.build_in_place(
-                ProducerState(batch.producer_id, batch.producer_epoch, batch.base_sequence, transactional)
+                _state((batch.producer_id, batch.producer_epoch, batch.base_sequence, transactional))
             )
         if data[_MAGIC_AT] > magic:
             if transactional:
@@ -198,12 +203,12 @@ class ProduceRequests:
         for each in response.responses:
             name = each.name or names.get(each.topic_id.int, "")
             for partition in each.partition_responses:
-                place = TopicPartition(name, partition.index)
+                place = _place((name, partition.index))
                 if partition.error_code:
                     self._note_leader(place, partition)
                     answers[place] = _refusal(partition)
                 else:
-                    answers[place] = Answer(NoError, partition.base_offset, partition.log_append_time_ms)
+                    answers[place] = _answer((NoError, partition.base_offset, partition.log_append_time_ms, {}, None))
         for batch in batches:
             if batch.topic_partition not in answers:
                 answers[batch.topic_partition] = Answer(UnknownError, text="the broker's response leaves it out")

@@ -12,6 +12,7 @@ import logging
 import math
 from collections.abc import Coroutine, Iterable, Mapping
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from kafka.cluster.backoff import Backoff
@@ -34,6 +35,8 @@ from kafka.record import BatchBuilder
 from kafka.structs import TopicPartition
 
 log = logging.getLogger(__name__)
+
+_BATCH = itemgetter(1)
 
 
 class Sender:
@@ -248,7 +251,7 @@ class Sender:
         if self._availability.is_on:
             self._availability.sent(broker)
         settle = partial(self._settle, broker, request)
-        batches = [batch for _, batch in request]
+        batches = list(map(_BATCH, request))
         self._statistics.sent(batches, now)
         try:
             self._produce.post(connection, batches, settle)
