@@ -79,12 +79,13 @@ class TimedSelector(selectors.DefaultSelector):
 
     def release_all(self) -> None:
         """Release the locks in `to_release`."""
-        locks, self.to_release = self.to_release, []
+        locks = self.to_release[:]
         for lock in locks:
             try:  # noqa: SIM105  # `suppress` would call three functions
                 lock.release()
             except RuntimeError:  # released in the meantime
                 pass
+        del self.to_release[: len(locks)]  # only now, so that an exception in between loses none
 
 
 def _ns_a_turn(field: str, counts: Counts, now: float) -> float:

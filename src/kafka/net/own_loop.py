@@ -4,6 +4,7 @@ import asyncio
 import time
 import weakref
 from collections.abc import Callable, Coroutine
+from types import BuiltinFunctionType
 from typing import Any, ClassVar, TypeVar
 
 from kafka.errors import IllegalStateError
@@ -16,10 +17,11 @@ def clock_of(loop: asyncio.AbstractEventLoop) -> Callable[[], float]:
     """Return the function that reads the loop's clock, in seconds.
 
     asyncio's own loops read `time.monotonic` in a Python function. Code on the path of each request calls the clock
-    directly instead. Loops with a clock of their own, such as simulated ones, keep it.
+    directly instead. Loops with a clock of their own, such as simulated ones, keep it. So do loops in a program that
+    has replaced `time.monotonic`, which asyncio may or may not use.
     """
     ordinary = type(loop).time is asyncio.BaseEventLoop.time and "time" not in vars(loop)
-    return time.monotonic if ordinary else loop.time
+    return time.monotonic if ordinary and isinstance(time.monotonic, BuiltinFunctionType) else loop.time
 
 
 class OwnLoop:

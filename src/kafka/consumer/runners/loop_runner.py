@@ -3,8 +3,10 @@
 import asyncio
 import contextlib
 import contextvars
+import functools
 import inspect
 import warnings
+import weakref
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
@@ -45,6 +47,14 @@ class AnyCaller(contextlib.nullcontext[None]):
     is_polling = False
 
 
+def _wake_waiters(reference: "weakref.ref[LoopRunner]") -> None:
+    """Let the waiters of a runner, unless it was dropped, see whether their time is up."""
+    runner = reference()
+    for waiter in () if runner is None else runner._waiters:
+        if not waiter.done():
+            waiter.set_result(None)
+
+
 class LoopRunner(OwnLoop):
     """See `kafka.consumer.parts.Runner`: both sides are on one loop, so nothing has to cross threads.
 
@@ -60,8 +70,10 @@ class LoopRunner(OwnLoop):
         self._news: list[None] = []  # not empty if there is news; its methods are not Python functions
         self.clear: Callable[[], None] = self._news.clear
         """Forget earlier news. The caller checks everything between this and `wait`."""
-        self._waiters: list[asyncio.Future[bool]] = []  # completed with whether there is news
-        self._timer = CheckTimer(self.loop, self._look_at_the_time)
+        self._waiters: list[asyncio.Future[None]] = []
+        self._told = 0
+        """Number of notifications, by which a waiter recognizes news that another waiter has already forgotten."""
+        self._timer = CheckTimer(self.loop, functools.partial(_wake_waiters, weakref.ref(self)))
         self.poll_guard = AnyCaller()
         self._attendant: asyncio.Event | None = None
         self._turn = asyncio.Lock()
@@ -83,17 +95,12 @@ class LoopRunner(OwnLoop):
     def _tell(self) -> None:
         if not self._news:
             self._news.append(None)
+        self._told += 1
         for waiter in self._waiters:
             if not waiter.done():
-                waiter.set_result(True)
+                waiter.set_result(None)
         if self._attendant is not None:
             self._attendant.set()
-
-    def _look_at_the_time(self) -> None:
-        """Let the waiters see whether their time is up."""
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(False)
 
     def news_for_attendant(self) -> asyncio.Event:
         """Return an event that is set at each notification, for an observer other than the caller."""
@@ -121,14 +128,15 @@ class LoopRunner(OwnLoop):
             return
         # The timer outlives the wait, so that consecutive calls with the same timeout share it: a call that ends early,
         # as most do, neither creates nor cancels one.
-        ends_at = self.time() + timeout_s
+        ends_at, told = self.time() + timeout_s, self._told
         while True:
             if ends_at < self._timer.due_at:
                 self._timer.at(ends_at)
-            waiter: asyncio.Future[bool] = self.loop.create_future()
+            waiter: asyncio.Future[None] = self.loop.create_future()
             self._waiters.append(waiter)
             try:
-                if await waiter or self.time() >= ends_at:
+                await waiter
+                if self._told != told or self.time() >= ends_at:
                     return
             finally:
                 self._waiters.remove(waiter)

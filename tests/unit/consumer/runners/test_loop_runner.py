@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -89,6 +91,35 @@ def test_waits_share_a_timer_and_none_ends_before_its_time() -> None:
         assert runner.time() - begun == pytest.approx(20)
 
     play(scenario)
+
+
+def test_news_in_the_iteration_of_an_earlier_waits_timer_are_not_lost() -> None:
+    async def scenario(runner: LoopRunner) -> None:
+        begun = runner.time()
+        runner.loop.call_soon(runner.notify)
+        runner.clear()
+        await runner.wait(7)  # its timer outlives it
+        runner.loop.call_at(begun + 7, runner.notify)  # in the same iteration as that timer
+        runner.clear()
+        await runner.wait(20)
+        assert runner.time() == begun + 7
+
+    play(scenario)
+
+
+def test_the_timer_of_a_wait_does_not_keep_an_abandoned_runner() -> None:
+    async def main() -> None:
+        runner = LoopRunner()
+        runner.loop.call_soon(runner.notify)
+        runner.clear()
+        await runner.wait(3600)
+        gone = weakref.ref(runner)
+        del runner
+        await asyncio.sleep(0)
+        gc.collect()
+        assert gone() is None
+
+    simulate(main)
 
 
 def test_news_reach_every_waiter_even_if_one_of_them_forgets_them_first() -> None:
