@@ -127,12 +127,19 @@ class Latch:
         self.is_set = False
         self._waiting: dict[Waiter, None] = {}
 
-    def set(self) -> None:
-        """Set the latch, and wake all waiters."""
+    def set(self, release: Callable[[Any], object] | None = None) -> None:
+        """Set the latch, and wake all waiters.
+
+        Arguments:
+            release: how to wake a waiter; None: by its method `release`.
+        """
         self.is_set = True
         for waiter in list(self._waiting):
             if self._waiting.pop(waiter, self) is None:
-                waiter.release()
+                if release is None:
+                    waiter.release()
+                else:
+                    release(waiter)
 
     def add(self, waiter: Waiter) -> None:
         """Release ``waiter`` when the latch is set, immediately if it already is. Waiters are hashed by identity."""

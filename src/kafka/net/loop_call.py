@@ -5,6 +5,7 @@ them locked (see `kafka.net.interruptible`). The loop would then hang, with all 
 """
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -22,6 +23,9 @@ class CallListener(Protocol):
 
     def why_cancelled(self) -> Exception:
         """Return the error to raise for a cancelled call."""
+
+    def release_soon(self, lock: threading.Lock) -> None:
+        """Release a lock that a thread is waiting for, now or when the loop is about to wait."""
 
 
 class LoopResult(Generic[T]):
@@ -84,7 +88,7 @@ class LoopResult(Generic[T]):
             self._end()
 
     def _end(self) -> None:
-        self._ended.set()
+        self._ended.set(self._listener.release_soon)
         self._listener.call_ended(self)
 
 

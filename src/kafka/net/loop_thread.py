@@ -331,6 +331,10 @@ class LoopThread:
             return self._dead()
         return IllegalStateError("the client's loop was stopped before the call was done")
 
+    def release_soon(self, lock: threading.Lock) -> None:
+        """See `CallListener`."""
+        self.loop.release_soon(lock)
+
     def call(self, function: Callable[..., object], *args: object) -> None:
         """Schedule ``function(*args)`` to run on the loop. Can be called from any thread."""
         self.check()
