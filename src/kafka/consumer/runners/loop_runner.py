@@ -1,10 +1,10 @@
 """Waiting in the asyncio consumer: on the caller's own loop, which also runs the rest of the consumer."""
 
 import asyncio
-import contextlib
 import contextvars
 import functools
 import inspect
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Coroutine, Iterator
@@ -41,10 +41,22 @@ class _Call:
 _innermost: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("kafka_consumer_call", default=None)
 
 
-class AnyCaller(contextlib.nullcontext[None]):
-    """No-op counterpart of `PollGuard`: several tasks may poll, and share the records."""
+class AnyCaller:
+    """Counterpart of `PollGuard` that keeps nobody out: several tasks may poll, and share the records.
 
-    is_polling = False
+    A re-entrant lock of the loop's thread never makes that thread wait, and its methods are not Python functions.
+    """
+
+    __slots__ = ("__enter__", "__exit__", "is_polling")
+
+    __enter__: Callable[..., bool]
+    __exit__: Callable[..., None]
+
+    def __init__(self) -> None:
+        lock = threading.RLock()
+        self.__enter__ = lock.acquire
+        self.__exit__ = lock.__exit__
+        self.is_polling = False
 
 
 def _wake_waiters(reference: "weakref.ref[LoopRunner]") -> None:

@@ -338,7 +338,10 @@ class SharedQueues:
                 if self._waking or not self._wake_wanted:
                     return
                 self._waking = True
-            self._tell_sender()
+            if asyncio._get_running_loop() is self._loop and self.sends_now:
+                self.on_dirty()
+            else:
+                self._tell_sender()
         except BaseException:  # an interrupt; notifying twice does no harm
             self._waking = False
             self._tell_sender()
@@ -346,10 +349,7 @@ class SharedQueues:
 
     def _tell_sender(self) -> None:
         if asyncio._get_running_loop() is self._loop:
-            if self.sends_now:
-                self.on_dirty()
-            else:
-                self._loop.call_soon(self.on_dirty)
+            self._loop.call_soon(self.on_dirty)
         elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.on_dirty)
 

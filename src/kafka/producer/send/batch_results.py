@@ -134,7 +134,13 @@ class BatchResults:
             queue.proven = True
             if self.transactions is not None:
                 self.transactions.batch_written(batch)
-            self._deliver(batch, answer)
+            size = len(batch.data or b"")
+            self._buffer.completed(batch)
+            batch.succeed(answer.base_offset, answer.log_append_time)
+            if self._watches:
+                self._settled(batch)
+            now = self._now()
+            self._statistics.delivered(batch.records, size, now - batch.created, now)
             return
         error = answer.error(answer.text) if answer.text else answer.error()
         if isinstance(error, _AFTER_APPEND):
@@ -226,15 +232,6 @@ class BatchResults:
         finally:
             for batch in remaining:
                 self._watches[batch].pop(watch)
-
-    def _deliver(self, batch: ProducerBatch, answer: Answer) -> None:
-        size = len(batch.data or b"")
-        self._buffer.completed(batch)
-        batch.succeed(answer.base_offset, answer.log_append_time)
-        if self._watches:
-            self._settled(batch)
-        now = self._now()
-        self._statistics.delivered(batch.records, size, now - batch.created, now)
 
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
         """Queue a batch for another attempt, unless it has no retries left or has expired."""
