@@ -65,12 +65,16 @@ async def look(admin: "AsyncKafkaAdminClient", time: float, need: Need) -> Snaps
     return await complete(admin, found, need | small)
 
 
-async def complete(admin: "AsyncKafkaAdminClient", now: Snapshot, need: Need) -> Snapshot:
-    """Add the details that are needed and missing: offsets and sizes of topics, and committed offsets of groups.
+async def complete(admin: "AsyncKafkaAdminClient", now: Snapshot, need: Need, time: float | None = None) -> Snapshot:
+    """Read the needed details: offsets and sizes of topics, and committed offsets of groups.
+
+    Arguments:
+        time: the current time in seconds since 1970; None: that of the snapshot.
 
     Raises `KafkaError`.
     """
-    topics, groups = need.missing_in(now)
+    topics = sorted(need.topics & now.topics.keys())
+    groups = sorted(need.groups & now.groups.keys())
     if not topics and not groups:
         return now
     notes = list(now.notes)
@@ -80,11 +84,11 @@ async def complete(admin: "AsyncKafkaAdminClient", now: Snapshot, need: Need) ->
     ends = await _offsets(admin, [*places, *of_groups.difference(places)], OffsetSpec.LATEST)
     first = await _offsets(admin, places, OffsetSpec.EARLIEST)
     sizes = await _sizes(admin, [now.topics[name] for name in topics], notes)
+    as_of = None if time == now.time else time
+    read_topics = {name: _detailed_topic(now.topics[name], first, ends, sizes, as_of) for name in topics}
+    read_groups = {name: _detailed_group(now.groups[name], committed.get(name, {}), ends, as_of) for name in groups}
     return dataclasses.replace(
-        now,
-        topics=now.topics | {name: _detailed_topic(now.topics[name], first, ends, sizes) for name in topics},
-        groups=now.groups | {name: _detailed_group(now.groups[name], committed.get(name, {}), ends) for name in groups},
-        notes=tuple(dict.fromkeys(notes)),
+        now, topics=now.topics | read_topics, groups=now.groups | read_groups, notes=tuple(dict.fromkeys(notes))
     )
 
 
@@ -189,6 +193,7 @@ def _detailed_topic(
     first: Mapping[TopicPartition, int],
     ends: Mapping[TopicPartition, int],
     sizes: Mapping[tuple[int, str, int], int],
+    as_of: float | None,
 ) -> TopicState:
     partitions = [
         dataclasses.replace(
@@ -199,7 +204,7 @@ def _detailed_topic(
         )
         for each in topic.partitions
     ]
-    return dataclasses.replace(topic, partitions=tuple(partitions), is_detailed=True)
+    return dataclasses.replace(topic, partitions=tuple(partitions), is_detailed=True, as_of=as_of)
 
 
 def _group(listed: Mapping[str, Any]) -> GroupState:
@@ -208,7 +213,10 @@ def _group(listed: Mapping[str, Any]) -> GroupState:
 
 
 def _detailed_group(
-    group: GroupState, committed: Mapping[TopicPartition, _Committed], ends: Mapping[TopicPartition, int]
+    group: GroupState,
+    committed: Mapping[TopicPartition, _Committed],
+    ends: Mapping[TopicPartition, int],
+    as_of: float | None,
 ) -> GroupState:
     found = dict(sorted(committed.items()))
     known = {tp: ends[tp] for tp, each in found.items() if tp in ends and each.is_place}
@@ -218,4 +226,5 @@ def _detailed_group(
         lags={tp: max(0, known[tp] - each.offset) if tp in known else None for tp, each in found.items()},
         ends=known,
         is_detailed=True,
+        as_of=as_of,
     )

@@ -45,7 +45,7 @@ from kafka.ui.spark_page import spark_page, spark_part
 from kafka.ui.tail_page import tail_events, tail_page
 from kafka.ui.topics_page import topic_page, topic_part, topics_page, topics_part
 from kafka.ui.transactions_page import transactions_page
-from kafka.ui.view import THEME_COOKIE, THEMES, Viewed, is_own_page
+from kafka.ui.view import THEME_COOKIE, THEMES, Viewed, is_own_page, number_seen
 
 _STATIC = pathlib.Path(__file__).parent / "static"
 _THEME_KEPT_S = 365 * 24 * 3600
@@ -252,7 +252,7 @@ def _events(ui: Ui) -> Answer:
             return _answer("", 404)
 
         async def body() -> AsyncIterator[bytes]:
-            async with aclosing(ui.poller.follow()) as moments:
+            async with aclosing(ui.poller.follow(number_seen(request.query_params))) as moments:
                 async for is_news in moments:
                     yield event(await part(ui, request.query_params)) if is_news else b": still here\n\n"
 
@@ -400,6 +400,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server`."""
         await super().startup(sockets)
+        for ui in self._uis:
+            ui.poller.begin()  # so that the first page finds a snapshot
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
