@@ -178,8 +178,8 @@ async def _features(ui: Ui) -> Html:
         return html('<p class="quiet">The cluster does not describe its features: {}</p>', error_text(error))
     columns: Columns[tuple[str, Mapping[str, Any]]] = (
         Column("feature", lambda each: each[0], lambda each: each[0]),
-        Column("level", lambda each: each[1]["finalized"][1] if each[1]["finalized"] else "off", is_number=True),
-        Column("supported levels", lambda each: _levels(each[1]["supported"]), is_number=True),
+        Column("level", lambda each: each[1]["finalized"][1] if each[1].get("finalized") else "off", is_number=True),
+        Column("supported levels", lambda each: _levels(each[1].get("supported")), is_number=True),
     )
     return Table("Features", columns, sort="feature", prefix="features.").html(sorted(found.items()))
 

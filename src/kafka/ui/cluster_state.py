@@ -79,8 +79,13 @@ async def complete(admin: "AsyncKafkaAdminClient", now: Snapshot, need: Need, ti
         return now
     notes = list(now.notes)
     committed = await _committed(admin, [now.groups[name] for name in groups], notes)
-    places = [TopicPartition(name, each.number) for name in topics for each in now.topics[name].partitions]
-    of_groups = {tp for offsets in committed.values() for tp in offsets if _exists(now, tp)}
+    places = [
+        TopicPartition(name, each.number)
+        for name in topics
+        for each in now.topics[name].partitions
+        if not each.is_offline
+    ]
+    of_groups = {tp for offsets in committed.values() for tp in offsets if _is_readable(now, tp)}
     ends = await _offsets(admin, [*places, *of_groups.difference(places)], OffsetSpec.LATEST)
     first = await _offsets(admin, places, OffsetSpec.EARLIEST)
     sizes = await _sizes(admin, [now.topics[name] for name in topics], notes)
@@ -92,9 +97,10 @@ async def complete(admin: "AsyncKafkaAdminClient", now: Snapshot, need: Need, ti
     )
 
 
-def _exists(now: Snapshot, tp: TopicPartition) -> bool:
-    """Return whether the partition exists; otherwise, asking for its offsets would only take time."""
-    return tp.topic in now.topics and any(each.number == tp.partition for each in now.topics[tp.topic].partitions)
+def _is_readable(now: Snapshot, tp: TopicPartition) -> bool:
+    """Return whether the partition exists and has a leader; otherwise, asking for its offsets would only take time."""
+    topic = now.topics.get(tp.topic)
+    return topic is not None and any(each.number == tp.partition and not each.is_offline for each in topic.partitions)
 
 
 async def _allowed(asked: Awaitable[T], instead: T, what: str, notes: list[str]) -> T:

@@ -10,6 +10,7 @@ from kafka.display.page_elements import UNKNOWN, Html, address, count, facts, ht
 from kafka.display.time_charts import Points
 from kafka.errors import KafkaError, error_text
 from kafka.structs import TopicPartition
+from kafka.ui.changes import first_step
 from kafka.ui.charts import chart, sparkline
 from kafka.ui.group_members import Member, describe_members
 from kafka.ui.lag_times import Behind, by_history, longest
@@ -147,8 +148,10 @@ async def group_page(ui: Ui, name: str) -> Html | None:
         return None
     live = await group_part(ui, name)  # also reads the details for the form below
     now, still = ui.poller.newest, Html("")
-    if now is not None and ui.may_write and now.groups[name].kind != "share":
-        still = _reset(ui, now.groups[name])
+    if now is not None and ui.may_write and name in now.groups:
+        reset = _reset(ui, now.groups[name]) if now.groups[name].kind != "share" else Html("")
+        delete = first_step(ui, "/delete-group", name, Html(""), "Delete the group")
+        still = html("{}<h2>Delete the group</h2>{}", reset, delete)
     return live_page(ui, name, "/groups", live, live_address(ui, "group"), still)
 
 

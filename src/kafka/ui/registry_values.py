@@ -78,8 +78,7 @@ def _protobuf(
 
     codec = codec_of(client, schema, message or None)
     value = message_from(codec, text.encode("utf-8", "surrogateescape"))
-    made: bytes = ProtobufSerializer(codec.message_class, client, _NEWEST)(value, context)
-    return made
+    return ProtobufSerializer(codec.message_class, client, _NEWEST)(value, context) or b""
 
 
 class _Wrapped:

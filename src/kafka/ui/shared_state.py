@@ -37,7 +37,7 @@ class UiSettings:
         spark: a file that `kafka.spark.watch` writes as ``json_lines``.
         pipelines: directories with pipelines; see `PipelineLogs`.
         profile: the name under which the cluster is shown, usually that of a profile; "" for its id.
-        allow_writes: whether operators may produce messages, create topics and reset groups.
+        allow_writes: whether operators may produce messages, change topics, and reset and delete groups.
         producer: keyword arguments of the producer that writes messages.
         access: logins, sessions and the audit log.
         names: host names that browsers may use for the UI, in addition to IP addresses and "localhost".

@@ -11,6 +11,7 @@ from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState, Need, PartitionState, Snapshot, TopicState
 from kafka.ui.states import group_state, state
 from kafka.ui.tables import Column, Columns, Hiding, Table
+from kafka.ui.topic_changes import change_forms
 from kafka.ui.view import current_view
 
 TITLE = "Topics"
@@ -102,8 +103,9 @@ async def topic_page(ui: Ui, name: str) -> Html | None:
     if now is not None and name not in now.topics:
         return None
     still = html(
-        "<h2>Configs</h2>{}",
+        "<h2>Configs</h2>{}{}",
         await _configs(ui, name) if now is not None and not ui.poller.trouble else "",  # the request would time out
+        change_forms(ui, now.topics[name]) if now is not None and ui.may_write else "",
     )
     return live_page(ui, name, "/", await topic_part(ui, name), live_address(ui, "topic"), still)
 
