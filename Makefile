@@ -8,6 +8,7 @@
 #                     kills while it writes exactly once, 50 million rows, and 200 programs on its own Kafka connector and on ours
 # make pipeline-trials   kills while a pipeline processes a million records, replays its dead letters and backfills (PIPELINE_RECORDS=20000)
 # make pipeline-clusters   pipelines on a standalone cluster, with kills of a worker and the driver, and with Spark Connect
+# make ui-trials   every page of the web UI under axe in Chromium, and on three brokers of Apache Kafka of which one dies
 # make check     lint, types and quick unit tests, in two minutes (make check-all: all unit tests, the exhaustive ones too)
 # make bench     the benchmarks, in twenty-five minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -24,7 +25,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-all lint types unit unit-clients unit-rest unit-plain fuzz fuzz-quick test test-exhaustive jars \
-    integration test-pythons test-generations test-matrix spark-trials spark-older pipeline-trials pipeline-clusters demo docs release-check bench bench-full bench-quick simulate \
+    integration test-pythons test-generations test-matrix spark-trials spark-older pipeline-trials pipeline-clusters ui-trials demo docs release-check bench bench-full bench-quick simulate \
     mutate java clean distclean
 
 VENV := .venv
@@ -165,6 +166,10 @@ pipeline-trials: setup java
 	KAFKA_PIPELINE_RECORDS=$(PIPELINE_RECORDS) KAFKA_PIPELINE_KILLS=$(PIPELINE_KILLS) \
 	    KAFKA_PIPELINE_REPLAY_KILLS=$(PIPELINE_REPLAY_KILLS) \
 	    $(BIN)/python -m pytest tests/spark_trials/pipelines -s $(PYTEST_ARGS)
+
+ui-trials: setup java
+	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/ui-trials.txt
+	$(BIN)/python -m pytest tests/ui_trials --timeout 900 $(PYTEST_ARGS)
 
 pipeline-clusters: setup java
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/spark-trials.txt

@@ -17,7 +17,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,7 @@ def open_page(
     width: int = 1000,
     height: int = 800,
     scripts: bool = True,
+    zone: str = "",
     timeout_s: float = 120,
 ) -> Page:
     """Open an address in a browser of its own, wait until it is ready, take its picture, and end the browser.
@@ -121,6 +122,7 @@ def open_page(
         width: of the window, in pixels.
         height: of the window, in pixels.
         scripts: whether the scripts of the page run.
+        zone: the reader's time zone, such as "Asia/Kolkata"; "" for that of the machine.
         timeout_s: for all of it, the browser's start included.
 
     Raises `PageFailed`.
@@ -130,6 +132,8 @@ def open_page(
         tab.call("Emulation.setEmulatedMedia", features=[feature])
         tab.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         tab.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        if zone:
+            tab.call("Emulation.setTimezoneOverride", timezoneId=zone)
         for domain in ("Page", "Runtime", "Log", "Network"):
             tab.call(f"{domain}.enable")
         failed = tab.call("Page.navigate", url=address).get("errorText")
@@ -147,6 +151,39 @@ def open_page(
             errors=list(_complaints(tab.events)),
             requests=[each["request"]["url"] for name, each in tab.events if name == "Network.requestWillBeSent"],
         )
+
+
+def evaluated(
+    browser: Path,
+    addresses: Iterable[str],
+    library: str,
+    expression: str,
+    *,
+    dark: bool,
+    width: int,
+    timeout_s: float = 600,
+) -> Iterator[tuple[str, Any]]:
+    """Open addresses one after the other in one browser; yield each with what an expression gives there.
+
+    Arguments:
+        library: JavaScript that is run on each page first, whatever its Content-Security-Policy.
+
+    Raises `PageFailed`.
+    """
+    with _browser(browser, time.monotonic() + timeout_s) as tab:
+        feature = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        tab.call("Emulation.setEmulatedMedia", features=[feature])
+        tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        for domain in ("Page", "Runtime"):
+            tab.call(f"{domain}.enable")
+        for address in addresses:
+            tab.events.clear()
+            failed = tab.call("Page.navigate", url=address).get("errorText")
+            if failed:
+                raise PageFailed(f"{address} was not opened: {failed}")
+            tab.wait_for("Page.loadEventFired")
+            tab.evaluate(f"{library}\n;true")
+            yield address, tab.evaluate(expression)
 
 
 def _complaints(events: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:

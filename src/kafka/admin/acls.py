@@ -1,5 +1,6 @@
 """Access control lists (KIP-140, KIP-290): describe, create and delete them."""
 
+import functools
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import Any
@@ -205,7 +206,12 @@ class ACL(ACLFilter):
 
 def operation_names(bits: int) -> list[str] | None:
     """Return the names of the ACL operations in a bit field; None if the broker did not send the bit field."""
-    return None if bits < 0 else [operation.name for operation in ACLOperation if bits >> operation & 1]
+    return None if bits < 0 else list(_operation_names(bits))
+
+
+@functools.lru_cache(maxsize=256)  # of thousands of topics, all have the same few bit fields
+def _operation_names(bits: int) -> tuple[str, ...]:
+    return tuple(operation.name for operation in ACLOperation if bits >> operation & 1)
 
 
 _PATTERNS_SINCE = 1

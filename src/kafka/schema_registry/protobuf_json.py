@@ -51,6 +51,13 @@ class ProtobufJsonReader:
         except ValueError as error:
             raise value_error(schema_id, error) from error
 
+    def message_name(self, data: bytes, ctx: SerializationContext) -> str:
+        """Return the full name of the message type of data that `text` can decode. Raises the same errors."""
+        schema_id = SchemaId(TYPE)
+        dual_schema_id_deserializer(data, ctx, schema_id)
+        name: str = self._codec(schema_id).descriptor.full_name
+        return name
+
     def _codec(self, schema_id: SchemaId) -> Protobuf:
         """Return the codec for a schema id; raises `ProtobufSchemaError` and the registry's errors."""
         indexes = [0] if schema_id.message_indexes is None else schema_id.message_indexes

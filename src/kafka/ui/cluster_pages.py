@@ -8,7 +8,7 @@ from kafka.display.page_elements import UNKNOWN, Html, count, facts, html, joine
 from kafka.errors import KafkaError, error_text, for_code
 from kafka.ui.config_table import config_table, read_configs
 from kafka.ui.health import health_of
-from kafka.ui.page_frame import live_address, live_page, trouble
+from kafka.ui.page_frame import live_address, live_page, not_yet, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import BrokerState, PartitionState, Snapshot
 from kafka.ui.states import state
@@ -40,7 +40,7 @@ async def health_page(ui: Ui) -> Html:
     """Return the page for the health of the cluster."""
     await ui.poller.snapshot()
     still = html("<h2>Metadata quorum</h2>{}", await _quorum(ui))
-    return live_page(ui, "Cluster health", "/health", health_part(ui), live_address("health"), still)
+    return live_page(ui, "Cluster health", "/health", health_part(ui), live_address(ui, "health"), still)
 
 
 def health_part(ui: Ui) -> Html:
@@ -119,14 +119,14 @@ async def brokers_page(ui: Ui) -> Html:
     """Return the page that lists the brokers."""
     await ui.poller.snapshot()
     still = html("<h2>Features</h2>{}", await _features(ui))
-    return live_page(ui, "Brokers", "/brokers", brokers_part(ui), live_address("brokers"), still)
+    return live_page(ui, "Brokers", "/brokers", brokers_part(ui), live_address(ui, "brokers"), still)
 
 
 def brokers_part(ui: Ui) -> Html:
     """Return the live part of the page that lists the brokers."""
     now = ui.poller.newest
     if now is None:
-        return trouble(ui.poller.trouble)
+        return not_yet(ui)
     return joined([trouble(ui.poller.trouble), _broker_table(now).html(_loads(now))])
 
 
@@ -178,8 +178,8 @@ async def _features(ui: Ui) -> Html:
         return html('<p class="quiet">The cluster does not describe its features: {}</p>', error_text(error))
     columns: Columns[tuple[str, Mapping[str, Any]]] = (
         Column("feature", lambda each: each[0], lambda each: each[0]),
-        Column("level", lambda each: each[1]["finalized"][1] if each[1]["finalized"] else "off", is_number=True),
-        Column("supported levels", lambda each: _levels(each[1]["supported"]), is_number=True),
+        Column("level", lambda each: each[1]["finalized"][1] if each[1].get("finalized") else "off", is_number=True),
+        Column("supported levels", lambda each: _levels(each[1].get("supported")), is_number=True),
     )
     return Table("Features", columns, sort="feature", prefix="features.").html(sorted(found.items()))
 
@@ -195,11 +195,11 @@ async def broker_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
         raise ValueError(f"expected the id of a broker, which is a number, got {text!r:.60}")
     now = await ui.poller.snapshot()
     if now is None:
-        return live_page(ui, f"Broker {text}", "/brokers", trouble(ui.poller.trouble), live_address("broker"))
+        return live_page(ui, f"Broker {text}", "/brokers", not_yet(ui), live_address(ui, "broker"))
     if int(text) not in now.brokers:
         return None
     still = await _broker_details(ui, int(text))
-    return live_page(ui, f"Broker {text}", "/brokers", broker_part(ui, text), live_address("broker"), still)
+    return live_page(ui, f"Broker {text}", "/brokers", broker_part(ui, text), live_address(ui, "broker"), still)
 
 
 def broker_part(ui: Ui, text: str) -> Html:

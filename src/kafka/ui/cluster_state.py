@@ -65,32 +65,42 @@ async def look(admin: "AsyncKafkaAdminClient", time: float, need: Need) -> Snaps
     return await complete(admin, found, need | small)
 
 
-async def complete(admin: "AsyncKafkaAdminClient", now: Snapshot, need: Need) -> Snapshot:
-    """Add the details that are needed and missing: offsets and sizes of topics, and committed offsets of groups.
+async def complete(admin: "AsyncKafkaAdminClient", now: Snapshot, need: Need, time: float | None = None) -> Snapshot:
+    """Read the needed details: offsets and sizes of topics, and committed offsets of groups.
+
+    Arguments:
+        time: the current time in seconds since 1970; None: that of the snapshot.
 
     Raises `KafkaError`.
     """
-    topics, groups = need.missing_in(now)
+    topics = sorted(need.topics & now.topics.keys())
+    groups = sorted(need.groups & now.groups.keys())
     if not topics and not groups:
         return now
     notes = list(now.notes)
     committed = await _committed(admin, [now.groups[name] for name in groups], notes)
-    places = [TopicPartition(name, each.number) for name in topics for each in now.topics[name].partitions]
-    of_groups = {tp for offsets in committed.values() for tp in offsets if _exists(now, tp)}
+    places = [
+        TopicPartition(name, each.number)
+        for name in topics
+        for each in now.topics[name].partitions
+        if not each.is_offline
+    ]
+    of_groups = {tp for offsets in committed.values() for tp in offsets if _is_readable(now, tp)}
     ends = await _offsets(admin, [*places, *of_groups.difference(places)], OffsetSpec.LATEST)
     first = await _offsets(admin, places, OffsetSpec.EARLIEST)
     sizes = await _sizes(admin, [now.topics[name] for name in topics], notes)
+    as_of = None if time == now.time else time
+    read_topics = {name: _detailed_topic(now.topics[name], first, ends, sizes, as_of) for name in topics}
+    read_groups = {name: _detailed_group(now.groups[name], committed.get(name, {}), ends, as_of) for name in groups}
     return dataclasses.replace(
-        now,
-        topics=now.topics | {name: _detailed_topic(now.topics[name], first, ends, sizes) for name in topics},
-        groups=now.groups | {name: _detailed_group(now.groups[name], committed.get(name, {}), ends) for name in groups},
-        notes=tuple(dict.fromkeys(notes)),
+        now, topics=now.topics | read_topics, groups=now.groups | read_groups, notes=tuple(dict.fromkeys(notes))
     )
 
 
-def _exists(now: Snapshot, tp: TopicPartition) -> bool:
-    """Return whether the partition exists; otherwise, asking for its offsets would only take time."""
-    return tp.topic in now.topics and any(each.number == tp.partition for each in now.topics[tp.topic].partitions)
+def _is_readable(now: Snapshot, tp: TopicPartition) -> bool:
+    """Return whether the partition exists and has a leader; otherwise, asking for its offsets would only take time."""
+    topic = now.topics.get(tp.topic)
+    return topic is not None and any(each.number == tp.partition and not each.is_offline for each in topic.partitions)
 
 
 async def _allowed(asked: Awaitable[T], instead: T, what: str, notes: list[str]) -> T:
@@ -189,6 +199,7 @@ def _detailed_topic(
     first: Mapping[TopicPartition, int],
     ends: Mapping[TopicPartition, int],
     sizes: Mapping[tuple[int, str, int], int],
+    as_of: float | None,
 ) -> TopicState:
     partitions = [
         dataclasses.replace(
@@ -199,7 +210,7 @@ def _detailed_topic(
         )
         for each in topic.partitions
     ]
-    return dataclasses.replace(topic, partitions=tuple(partitions), is_detailed=True)
+    return dataclasses.replace(topic, partitions=tuple(partitions), is_detailed=True, as_of=as_of)
 
 
 def _group(listed: Mapping[str, Any]) -> GroupState:
@@ -208,7 +219,10 @@ def _group(listed: Mapping[str, Any]) -> GroupState:
 
 
 def _detailed_group(
-    group: GroupState, committed: Mapping[TopicPartition, _Committed], ends: Mapping[TopicPartition, int]
+    group: GroupState,
+    committed: Mapping[TopicPartition, _Committed],
+    ends: Mapping[TopicPartition, int],
+    as_of: float | None,
 ) -> GroupState:
     found = dict(sorted(committed.items()))
     known = {tp: ends[tp] for tp, each in found.items() if tp in ends and each.is_place}
@@ -218,4 +232,5 @@ def _detailed_group(
         lags={tp: max(0, known[tp] - each.offset) if tp in known else None for tp, each in found.items()},
         ends=known,
         is_detailed=True,
+        as_of=as_of,
     )

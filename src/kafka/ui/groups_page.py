@@ -10,10 +10,11 @@ from kafka.display.page_elements import UNKNOWN, Html, address, count, facts, ht
 from kafka.display.time_charts import Points
 from kafka.errors import KafkaError, error_text
 from kafka.structs import TopicPartition
+from kafka.ui.changes import first_step
 from kafka.ui.charts import chart, sparkline
 from kafka.ui.group_members import Member, describe_members
 from kafka.ui.lag_times import Behind, by_history, longest
-from kafka.ui.page_frame import live_address, live_page, trouble
+from kafka.ui.page_frame import live_address, live_page, not_yet, order_note, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState, Need
 from kafka.ui.states import group_state, level_of
@@ -46,19 +47,25 @@ class _Place:
 async def groups_page(ui: Ui) -> Html:
     """Return the page that lists all groups."""
     await ui.poller.snapshot()
-    return live_page(ui, "Groups", "/groups", await groups_part(ui), live_address("groups"))
+    source = live_address(ui, "groups")
+    return live_page(ui, "Groups", "/groups", await groups_part(ui), source)
 
 
 async def groups_part(ui: Ui) -> Html:
     """Return the live part of the page that lists all groups. It needs the details of the groups on the page only."""
     now = ui.poller.newest
     if now is None:
-        return trouble(ui.poller.trouble)
-    table, query = _table(ui), current_view().query
+        return not_yet(ui)
+    members: dict[str, int] = {}
+    table, query = _table(ui, members), current_view().query
     depends_on_details = query.get("sort", "").lstrip("-") in _DETAILS or "idle" in query
-    needed = now.groups if depends_on_details else [each.name for each in table.chosen(now.groups.values()).rows]
-    now = await ui.poller.detail(Need(groups=frozenset(needed))) or now
+    if depends_on_details:
+        now = await ui.poller.collect(Need(groups=frozenset(now.groups))) or now
     chosen = table.chosen(now.groups.values())
+    now = await ui.poller.detail(Need(groups=frozenset(each.name for each in chosen.rows))) or now
+    groups = now.groups
+    chosen = table.renewed(chosen, lambda each: groups.get(each.name, each))
+    members.update(await ui.member_counts.of(chosen.rows, now))
     lags = {each.name: _lags(ui, each) for each in chosen.rows}
     idle = sum(level_of(each) == "bad" for each in now.groups.values())
     pairs = [
@@ -68,7 +75,9 @@ async def groups_part(ui: Ui) -> Html:
     ]
     notes = joined(html('<p class="note">Unavailable: {}</p>', note) for note in now.notes)
     title = "Lag of the groups below" if chosen.pages > 1 else "Lag"
-    return joined([trouble(ui.poller.trouble), facts(pairs), notes, table.html(chosen), _lag_chart(title, lags)])
+    order = order_note(now, now.groups.values(), "groups") if depends_on_details else Html("")
+    parts = [trouble(ui.poller.trouble), facts(pairs), notes, order, table.html(chosen), _lag_chart(title, lags)]
+    return joined(parts)
 
 
 def _lag_chart(title: str, lags: Mapping[str, Points]) -> Html:
@@ -81,12 +90,18 @@ def _lag_chart(title: str, lags: Mapping[str, Points]) -> Html:
     return chart(title, lagging, "records", is_whole=True)
 
 
-def _table(ui: Ui) -> Table[GroupState]:
+def _table(ui: Ui, members: Mapping[str, int]) -> Table[GroupState]:
+    """Return the table of all groups.
+
+    Arguments:
+        members: the numbers of members of the groups on the page; filled in after the rows are chosen.
+    """
     history = ui.poller.history
     columns: Columns[GroupState] = (
         Column("group", lambda each: link(each.name or "(no name)", "/group", id=each.name), lambda each: each.name),
         Column("state", group_state, lambda each: (each.state, -(each.lag or 0))),
         Column("type", lambda each: each.kind, lambda each: each.kind),
+        Column("members", lambda each: count(members.get(each.name)), is_number=True),
         Column("topics", _topics, lambda each: len(_topic_names(each))),
         Column("lag", lambda each: count(each.lag), lambda each: each.lag, is_number=True, note="In records"),
         Column(
@@ -128,14 +143,16 @@ def _lags(ui: Ui, group: GroupState) -> list[tuple[float, float]]:
 
 async def group_page(ui: Ui, name: str) -> Html | None:
     """Return the page for a group; None if the group does not exist."""
-    now = await ui.poller.snapshot()
+    now = await ui.poller.found(lambda now: name in now.groups)
     if now is not None and name not in now.groups:
         return None
     live = await group_part(ui, name)  # also reads the details for the form below
     now, still = ui.poller.newest, Html("")
-    if now is not None and ui.may_write and now.groups[name].kind != "share":
-        still = _reset(ui, now.groups[name])
-    return live_page(ui, name, "/groups", live, live_address("group"), still)
+    if now is not None and ui.may_write and name in now.groups:
+        reset = _reset(ui, now.groups[name]) if now.groups[name].kind != "share" else Html("")
+        delete = first_step(ui, "/delete-group", name, Html(""), "Delete the group")
+        still = html("{}<h2>Delete the group</h2>{}", reset, delete)
+    return live_page(ui, name, "/groups", live, live_address(ui, "group"), still)
 
 
 async def group_part(ui: Ui, name: str) -> Html:
@@ -144,10 +161,10 @@ async def group_part(ui: Ui, name: str) -> Html:
     if now is not None and name in now.groups:
         now = await ui.poller.detail(Need(groups=frozenset((name,))))
     if now is None or name not in now.groups:
-        return trouble(ui.poller.trouble or f"group {name!r} no longer exists")
+        return not_yet(ui) if now is None else trouble(ui.poller.trouble or f"group {name!r} no longer exists")
     group, members, failed = now.groups[name], list[Member](), ""
     try:
-        members = [] if ui.poller.trouble else await describe_members(ui, group)
+        members = [] if ui.poller.trouble else await describe_members(ui.admin, group)
     except KafkaError as error:
         failed = error_text(error)
     places = await _places(ui, group, members)

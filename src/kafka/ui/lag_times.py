@@ -20,7 +20,7 @@ from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
     from kafka.admin import AsyncKafkaAdminClient
-    from kafka.ui.poller import History
+    from kafka.ui.history import History
     from kafka.ui.snapshot import GroupState
 
 _MOST = 50

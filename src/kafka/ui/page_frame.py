@@ -3,14 +3,18 @@
 To add a page, add it to `PAGES` here and to the routes in `web_server.py`.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from kafka.display.page_elements import Html, html, joined
+from kafka.display.page_elements import time as time_text
+from kafka.display.time_axis import duration_text
 from kafka.ui.health import health_of
 from kafka.ui.session_note import session_note
 from kafka.ui.shared_state import Ui
+from kafka.ui.snapshot import GroupState, Snapshot, TopicState
 from kafka.ui.templating import render
-from kafka.ui.view import THEMES, address_of, current_view
+from kafka.ui.view import SEEN, THEMES, address_of, current_view
 
 PAGES = (
     ("Cluster", (("Health", "/health"), ("Brokers", "/brokers"))),
@@ -68,16 +72,26 @@ def page(ui: Ui, title: str, current: str, content: Html) -> Html:
     return joined([around.start, content, around.end])
 
 
-def live_page(ui: Ui, title: str, current: str, live: Html, source: str, still: Html = Html("")) -> Html:  # noqa: B008
+def live_page(
+    ui: Ui,
+    title: str,
+    current: str,
+    live: Html,
+    source: str,
+    still: Html = Html(""),  # noqa: B008
+    of_cluster: bool = True,
+) -> Html:
     """Return a page with a live part, which is updated as the cluster changes.
 
     Arguments:
         live: the current content of the live part.
         source: the path and query from which the live part is updated.
         still: static content after the live part.
+        of_cluster: whether the live part shows the cluster, so that the page says how old its snapshot is.
     """
-    around = frame(ui, title, current, refresh=not still)
-    return joined([around.start, html('<div data-live="{}">{}</div>', source, live), still, around.end])
+    around = frame(ui, title, current, refresh=not still or ui.poller.newest is None)
+    age = _age(ui) if of_cluster else Html("")
+    return joined([around.start, html('<div data-live="{}">{}{}</div>', source, age, live), still, around.end])
 
 
 def trouble(text: str) -> Html:
@@ -85,6 +99,34 @@ def trouble(text: str) -> Html:
     return html('<p class="trouble" role="status">{}</p>', text) if text else Html("")
 
 
-def live_address(part: str) -> str:
-    """Return the address of a page's live part, with the query of the page."""
-    return f"live/{address_of(part, current_view().query)}"
+def live_address(ui: Ui, part: str) -> str:
+    """Return the address of a page's live part, with the query of the page and what the page shows already."""
+    return f"live/{address_of(part, {**current_view().query, SEEN: str(ui.poller.number)})}"
+
+
+def not_yet(ui: Ui) -> Html:
+    """Return what a page shows before the first snapshot: why there is none, or that the cluster has not answered."""
+    if ui.poller.trouble:
+        return trouble(ui.poller.trouble)
+    return html('<p class="quiet" role="status">The cluster has not answered yet; this page shows what it answers.</p>')
+
+
+def order_note(now: Snapshot, states: Collection[TopicState | GroupState], what: str) -> Html:
+    """Say how complete and how old the details are by which a table is ordered or filtered."""
+    unknown = sum(not each.is_detailed for each in states)
+    if unknown:
+        text = f"The details of {unknown:,} of {len(states):,} {what} have not been read yet; these come last."
+        return html('<p class="note" role="status">{}</p>', text)
+    oldest = min(map(now.read_at, states), default=now.time)
+    if oldest >= now.time:
+        return Html("")
+    return html('<p class="note">Ordered by details as of {}, or newer.</p>', time_text(round(oldest * 1000)))
+
+
+def _age(ui: Ui) -> Html:
+    """Say how old the snapshot is, if it is from before a pause."""
+    newest = ui.poller.newest
+    if newest is None or not ui.poller.is_resuming:
+        return Html("")
+    ago, when = duration_text(ui.poller.age_s), time_text(round(newest.time * 1000))
+    return html('<p class="note" role="status">From {} ago ({}). The cluster is being read again.</p>', ago, when)

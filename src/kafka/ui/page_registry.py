@@ -67,6 +67,12 @@ class PageRegistry:
         """Decode those keys and values of the records that contain a schema id."""
         return await self.ask(self._decode_all, topic, list(records))
 
+    async def message_name(self, topic: str, record: Found, part: str) -> str:
+        """Return the name of the Protobuf message type of a key or value that was decoded."""
+        field = MessageField(part)
+        data = (record.key if field is MessageField.KEY else record.value) or b""
+        return await self.ask(self._protobuf.message_name, data, SerializationContext(topic, field, record.headers))
+
     def close(self) -> None:
         """Close the client. Requests in progress end no later than when their timeout expires."""
         self._threads.shutdown(wait=False, cancel_futures=True)

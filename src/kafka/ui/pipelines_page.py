@@ -27,7 +27,9 @@ _RECENT = 10
 
 async def pipelines_page(ui: Ui) -> Html:
     """Return the page that lists all pipelines."""
-    return live_page(ui, "Pipelines", "/pipelines", await pipelines_part(ui), live_address("pipelines"))
+    return live_page(
+        ui, "Pipelines", "/pipelines", await pipelines_part(ui), live_address(ui, "pipelines"), of_cluster=False
+    )
 
 
 async def pipelines_part(ui: Ui) -> Html:
@@ -117,7 +119,7 @@ async def pipeline_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
     if name not in (await ui.read_pipelines())[0]:
         return None
     live = await pipeline_part(ui, name)
-    return live_page(ui, f"Pipeline {name}", "/pipelines", live, live_address("pipeline"))
+    return live_page(ui, f"Pipeline {name}", "/pipelines", live, live_address(ui, "pipeline"), of_cluster=False)
 
 
 async def pipeline_part(ui: Ui, name: str) -> Html:

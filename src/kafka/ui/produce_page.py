@@ -1,7 +1,8 @@
 """The page for producing a message, also as a copy of a displayed one.
 
-Keys and values are null, text, JSON, hexadecimal, or, with a registry, JSON that is encoded with the newest schema of
-the topic's subject (`registry_values.py`). The audit log has the position and sizes, not the content.
+Keys and values are null, text, JSON, hexadecimal, or, with a registry, JSON that is encoded with the newest Avro,
+JSON or Protobuf schema of the topic's subject (`registry_values.py`). The audit log has the position and sizes, not the
+content.
 """
 
 from __future__ import annotations
@@ -55,8 +56,10 @@ async def _fields_of(ui: Ui, topic: str, record: Found) -> dict[str, str]:
     for part, data, decoded in (("key", record.key, texts[0]), ("value", record.value, texts[1])):
         if data is None:
             fields |= {part: "", f"{part}_as": "null"}
-        elif decoded is not None and decoded.text is not None and not decoded.schema.startswith("PROTOBUF"):
+        elif ui.registry is not None and decoded is not None and decoded.text is not None:
             fields |= {part: decoded.text, f"{part}_as": "schema"}
+            if decoded.schema.startswith("PROTOBUF"):
+                fields[f"{part}_message"] = await ui.registry.message_name(topic, record, part)
         else:
             text = _as_text(data)
             fields |= {part: data.hex(" ") if text is None else text, f"{part}_as": "hex" if text is None else "text"}
@@ -83,10 +86,11 @@ def _form(ui: Ui, given: Mapping[str, str], told: Html | str = "") -> Html:
     ways = (*_WAYS, _WITH_SCHEMA) if ui.registry is not None else _WAYS
     parts = [
         html(
-            '<fieldset><legend>{}</legend><label>{} as<select name="{}_as">{}</select></label>'
+            '<fieldset><legend>{}</legend><label>{} as<select name="{}_as">{}</select></label>{}'
             '<label class="grows">{}<textarea name="{}" rows="{}" class="code" spellcheck="false">\n{}</textarea>'
             "</label></fieldset>",
-            *(title, title, name, options(ways, given.get(f"{name}_as", "text")), title, name, rows),
+            *(title, title, name, options(ways, given.get(f"{name}_as", "text")), _message(ui, name, given)),
+            *(title, name, rows),
             sent_back(given.get(name, "")),
         )
         for title, name, rows in (("Key", "key", 2), ("Value", "value", 12))
@@ -103,6 +107,16 @@ def _form(ui: Ui, given: Mapping[str, str], told: Html | str = "") -> Html:
         *(sent_back(given.get(name)) for name in ("topic", "partition")),
         joined(parts),
         sent_back(given.get("headers", "")),
+    )
+
+
+def _message(ui: Ui, name: str, given: Mapping[str, str]) -> Html:
+    """Return the field for the message type of a Protobuf schema."""
+    if ui.registry is None:
+        return Html("")
+    return html(
+        '<label>Protobuf message<input name="{}_message" placeholder="first of the schema" value="{}"></label>',
+        *(name, sent_back(given.get(f"{name}_message"))),
     )
 
 
@@ -145,7 +159,7 @@ async def _bytes_of(ui: Ui, topic: str, part: str, given: Mapping[str, str]) -> 
     if way == "hex":
         return text_to_bytes(text, as_hex=True) or b""
     if way == "schema":
-        return await encoded(ui.registry, topic, part, text)
+        return await encoded(ui.registry, topic, part, text, given.get(f"{part}_message", "").strip())
     if way == "json":
         try:
             json.loads(text)

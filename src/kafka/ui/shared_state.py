@@ -12,6 +12,7 @@ from kafka.ui.access.audit_log import AuditLog
 from kafka.ui.access.settings import Access, AccessSettings
 from kafka.ui.access.user import current_user
 from kafka.ui.cluster_state import complete, look
+from kafka.ui.group_members import MemberCounts
 from kafka.ui.guard import Forms
 from kafka.ui.lag_times import LagTimes
 from kafka.ui.page_registry import PageRegistry
@@ -36,11 +37,12 @@ class UiSettings:
         spark: a file that `kafka.spark.watch` writes as ``json_lines``.
         pipelines: directories with pipelines; see `PipelineLogs`.
         profile: the name under which the cluster is shown, usually that of a profile; "" for its id.
-        allow_writes: whether operators may produce messages, create topics and reset groups.
+        allow_writes: whether operators may produce messages, change topics, and reset and delete groups.
         producer: keyword arguments of the producer that writes messages.
         access: logins, sessions and the audit log.
         names: host names that browsers may use for the UI, in addition to IP addresses and "localhost".
         interval_s: polling interval while there are viewers, in seconds.
+        patience_s: how long a page waits for the cluster before it is shown with what is known, in seconds.
         search_s: timeout of a search, in seconds.
         search_records: maximum number of records that a search scans.
         searches: maximum number of concurrent searches.
@@ -60,6 +62,7 @@ class UiSettings:
     access: AccessSettings = dataclasses.field(default_factory=AccessSettings)
     names: tuple[str, ...] = ()
     interval_s: float = 5.0
+    patience_s: float = 0.15
     search_s: float = 10.0
     search_records: int = 200_000
     searches: int = 4
@@ -99,8 +102,9 @@ class Ui:
         self.admin = admin
         self.poller = ClusterPoller(
             lambda time, need: look(admin, time, need),
-            lambda now, need: complete(admin, now, need),
+            lambda now, need, time: complete(admin, now, need, time),
             settings.interval_s,
+            settings.patience_s,
         )
         self.searches = Searches(settings.consumer, settings.searches, settings.search_s, settings.search_records)
         self.tails = Tails(settings.consumer, settings.tails, settings.tail_s)
@@ -108,6 +112,7 @@ class Ui:
         self.registry = PageRegistry(settings.registry) if settings.registry is not None else None
         self.pipelines = PipelineLogs(settings.pipelines) if settings.pipelines else None
         self.dead_letters = DeadLetterReader(self.searches)
+        self.member_counts = MemberCounts(admin, settings.patience_s)
         self.lag_times = LagTimes(admin, settings.consumer)
         self.entrance = entrance or Entrance(settings.access)
         self.forms = self.entrance.forms
@@ -149,5 +154,6 @@ async def connected(
             yield ui
         finally:
             await ui.poller.close()
+            await ui.member_counts.close()
             if ui.registry is not None:
                 ui.registry.close()

@@ -5,7 +5,8 @@ that a page needs; see `Need`.
 """
 
 import dataclasses
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from kafka.structs import TopicPartition
@@ -45,43 +46,58 @@ class PartitionState:
         return None if self.first is None or self.end is None else self.end - self.first
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)
 class TopicState:
-    """The state of a topic.
+    """The state of a topic. The sums of its partitions are kept, because tables sort by them.
 
     Arguments:
         is_detailed: whether offsets and sizes were read; otherwise they are unknown.
+        as_of: when they were read, in seconds since 1970; None: at the time of the snapshot.
     """
 
     name: str
     internal: bool
     partitions: tuple[PartitionState, ...]
     is_detailed: bool = True
+    as_of: float | None = None
 
     @property
     def replicas(self) -> int:
         """The replication factor; during a reassignment, that of the partition with the most replicas."""
         return max((len(each.replicas) for each in self.partitions), default=0)
 
-    @property
+    @functools.cached_property
     def offsets(self) -> int | None:
         """The number of offsets in all partitions; None if the number is unknown for one of them."""
         return _sum([each.offsets for each in self.partitions])
 
-    @property
+    @functools.cached_property
     def end(self) -> int | None:
         """The sum of the end offsets, which increases with each record."""
         return _sum([each.end for each in self.partitions])
 
-    @property
+    @functools.cached_property
     def size(self) -> int | None:
         """The size of the leaders' logs in bytes."""
         return _sum([each.size for each in self.partitions])
 
-    @property
+    @functools.cached_property
     def short_of_replicas(self) -> int:
         """The number of partitions that are under-replicated or have no leader."""
         return sum(each.is_offline or each.is_under_replicated for each in self.partitions)
+
+    def with_details(self, other: "TopicState", as_of: float | None) -> "TopicState":
+        """Return this topic, with its leaders and replicas, and the offsets and sizes of another of its states."""
+        known = {each.number: each for each in other.partitions}
+        partitions = tuple(
+            dataclasses.replace(
+                each, first=known[each.number].first, end=known[each.number].end, size=known[each.number].size
+            )
+            if each.number in known
+            else each
+            for each in self.partitions
+        )
+        return dataclasses.replace(self, partitions=partitions, is_detailed=True, as_of=as_of)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -94,6 +110,7 @@ class GroupState:
         lags: the group's lag by partition; None if the lag is unknown, or if the committed number is not an offset.
         ends: the end offsets of the partitions, where they are known.
         is_detailed: whether offsets were read.
+        as_of: when they were read, in seconds since 1970; None: at the time of the snapshot.
     """
 
     name: str
@@ -103,6 +120,13 @@ class GroupState:
     lags: Mapping[TopicPartition, int | None] = dataclasses.field(default_factory=dict)
     ends: Mapping[TopicPartition, int] = dataclasses.field(default_factory=dict)
     is_detailed: bool = True
+    as_of: float | None = None
+
+    def with_details(self, other: "GroupState", as_of: float | None) -> "GroupState":
+        """Return this group, with its state, and the offsets of another of its states."""
+        return dataclasses.replace(
+            self, committed=other.committed, lags=other.lags, ends=other.ends, is_detailed=True, as_of=as_of
+        )
 
     @property
     def lag(self) -> int | None:
@@ -150,14 +174,39 @@ class Snapshot:
     groups: dict[str, GroupState]
     notes: tuple[str, ...] = ()
 
-    def completed_from(self, other: "Snapshot") -> "Snapshot":
-        """Return this snapshot with the details that only another one has."""
-        topics = {name: each for name, each in other.topics.items()
-                  if each.is_detailed and name in self.topics and not self.topics[name].is_detailed}  # fmt: skip
-        groups = {name: each for name, each in other.groups.items()
-                  if each.is_detailed and name in self.groups and not self.groups[name].is_detailed}  # fmt: skip
+    def completed_from(self, other: "Snapshot", read: "Need | None" = None) -> "Snapshot":
+        """Return this snapshot with the details of another one, if they are newer or this one has none.
+
+        Arguments:
+            read: the topics and groups whose details are taken; None: all.
+        """
+        names = other.topics.keys() if read is None else read.topics & other.topics.keys()
+        ids = other.groups.keys() if read is None else read.groups & other.groups.keys()
+        topics = {
+            name: self.topics[name].with_details(other.topics[name], self._as_of(other.topics[name], other))
+            for name in names
+            if self._lacks(self.topics.get(name), other.topics[name], other)
+        }
+        groups = {
+            name: self.groups[name].with_details(other.groups[name], self._as_of(other.groups[name], other))
+            for name in ids
+            if self._lacks(self.groups.get(name), other.groups[name], other)
+        }
         notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
         return dataclasses.replace(self, topics=self.topics | topics, groups=self.groups | groups, notes=notes)
+
+    def read_at(self, state: TopicState | GroupState) -> float:
+        """Return when the details of a topic or group of this snapshot were read, in seconds since 1970."""
+        return self.time if state.as_of is None else state.as_of
+
+    def _lacks(self, ours: TopicState | GroupState | None, theirs: TopicState | GroupState, other: "Snapshot") -> bool:
+        if ours is None or not theirs.is_detailed:
+            return False
+        return not ours.is_detailed or other.read_at(theirs) > self.read_at(ours)
+
+    def _as_of(self, theirs: TopicState | GroupState, other: "Snapshot") -> float | None:
+        found = other.read_at(theirs)
+        return None if found == self.time else found
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -176,11 +225,28 @@ class Need:
             self.topics.union(*(each.topics for each in others)), self.groups.union(*(each.groups for each in others))
         )
 
-    def missing_in(self, now: Snapshot) -> tuple[list[str], list[str]]:
-        """Return the topics and groups of a snapshot that are needed and have no details yet."""
-        topics = [name for name in self.topics if name in now.topics and not now.topics[name].is_detailed]
-        groups = [name for name in self.groups if name in now.groups and not now.groups[name].is_detailed]
-        return topics, groups
+    def missing_in(self, now: Snapshot, since: float) -> "Need":
+        """Return which topics and groups of a snapshot are needed, and have no details that are new enough.
+
+        Arguments:
+            since: the time since which details are new enough, in seconds since 1970.
+        """
+
+        def is_missing(state: TopicState | GroupState | None) -> bool:
+            return state is not None and (not state.is_detailed or now.read_at(state) < since)
+
+        return Need(
+            frozenset(name for name in self.topics if is_missing(now.topics.get(name))),
+            frozenset(name for name in self.groups if is_missing(now.groups.get(name))),
+        )
+
+    def parts(self, topics: int, groups: int) -> Iterator["Need"]:
+        """Yield this need in parts of at most the given numbers of topics and groups."""
+        names, ids = sorted(self.topics), sorted(self.groups)
+        for start in range(0, len(names), topics):
+            yield Need(topics=frozenset(names[start : start + topics]))
+        for start in range(0, len(ids), groups):
+            yield Need(groups=frozenset(ids[start : start + groups]))
 
 
 def rate(before: Snapshot | None, now: Snapshot, topic: str) -> float | None:
@@ -188,9 +254,10 @@ def rate(before: Snapshot | None, now: Snapshot, topic: str) -> float | None:
     if before is None or topic not in before.topics or topic not in now.topics:
         return None
     earlier, later = before.topics[topic].end, now.topics[topic].end
-    if earlier is None or later is None or later < earlier or now.time <= before.time:
+    seconds = now.read_at(now.topics[topic]) - before.read_at(before.topics[topic])
+    if earlier is None or later is None or later < earlier or seconds <= 0:
         return None  # a recreated topic starts again at 0
-    return (later - earlier) / (now.time - before.time)
+    return (later - earlier) / seconds
 
 
 def _sum(values: list[int | None]) -> int | None:

@@ -39,7 +39,7 @@ _TABLE = Table("Queries", _COLUMNS, lambda each: each[0], sort="query", empty="T
 
 async def spark_page(ui: Ui) -> Html:
     """Return the page that shows all queries."""
-    return live_page(ui, "Spark queries", "/spark", await spark_part(ui), live_address("spark"))
+    return live_page(ui, "Spark queries", "/spark", await spark_part(ui), live_address(ui, "spark"), of_cluster=False)
 
 
 async def spark_part(ui: Ui) -> Html:

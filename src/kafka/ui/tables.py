@@ -153,6 +153,11 @@ class Table(Generic[T]):
         shown = found[(page - 1) * size : page * size]
         return Chosen(shown, len(found), len(every), page, pages, size, search, sort, descending, hidden)
 
+    @staticmethod
+    def renewed(chosen: Chosen[T], newer: Callable[[T], T]) -> Chosen[T]:
+        """Return the same choice with newer states of its rows, without choosing again."""
+        return dataclasses.replace(chosen, rows=[newer(row) for row in chosen.rows])
+
     def html(self, rows: "Iterable[T] | Chosen[T]", query: Mapping[str, str] | None = None) -> Html:
         """Draw the table.
 

@@ -6,11 +6,12 @@ from kafka.display.page_elements import Html, count, facts, html, joined, link, 
 from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart, sparkline
 from kafka.ui.config_table import config_table, read_configs
-from kafka.ui.page_frame import live_address, live_page, trouble
+from kafka.ui.page_frame import live_address, live_page, not_yet, order_note, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState, Need, PartitionState, Snapshot, TopicState
 from kafka.ui.states import group_state, state
 from kafka.ui.tables import Column, Columns, Hiding, Table
+from kafka.ui.topic_changes import change_forms
 from kafka.ui.view import current_view
 
 TITLE = "Topics"
@@ -21,20 +22,26 @@ _DETAILS = ("offsets", "size", "rate")
 async def topics_page(ui: Ui) -> Html:
     """Return the page that lists all topics."""
     await ui.poller.snapshot()
+    source = live_address(ui, "topics")
     still = _creation(ui) if ui.may_write else Html("")
-    return live_page(ui, TITLE, "/", await topics_part(ui), live_address("topics"), still)
+    return live_page(ui, TITLE, "/", await topics_part(ui), source, still)
 
 
 async def topics_part(ui: Ui) -> Html:
     """Return the live part of the page that lists all topics. It needs the details of the topics on the page only."""
     now = ui.poller.newest
     if now is None:
-        return trouble(ui.poller.trouble)
+        return not_yet(ui)
     table, query = _table(ui), current_view().query
     depends_on_details = query.get("sort", "").lstrip("-") in _DETAILS or "empty" in query
-    needed = now.topics if depends_on_details else [each.name for each in table.chosen(now.topics.values()).rows]
-    now = await ui.poller.detail(Need(topics=frozenset(needed))) or now
-    return joined([_standing(ui, now), table.html(now.topics.values())])
+    if depends_on_details:
+        now = await ui.poller.collect(Need(topics=frozenset(now.topics))) or now
+    chosen = table.chosen(now.topics.values())
+    now = await ui.poller.detail(Need(topics=frozenset(each.name for each in chosen.rows))) or now
+    topics = now.topics
+    chosen = table.renewed(chosen, lambda each: topics.get(each.name, each))
+    order = order_note(now, now.topics.values(), "topics") if depends_on_details else Html("")
+    return joined([_standing(ui, now), order, table.html(chosen)])
 
 
 def _table(ui: Ui) -> Table[TopicState]:
@@ -92,14 +99,15 @@ def _standing(ui: Ui, now: Snapshot) -> Html:
 
 async def topic_page(ui: Ui, name: str) -> Html | None:
     """Return the page for a topic; None if the topic does not exist."""
-    now = await ui.poller.snapshot()
+    now = await ui.poller.found(lambda now: name in now.topics)
     if now is not None and name not in now.topics:
         return None
     still = html(
-        "<h2>Configs</h2>{}",
+        "<h2>Configs</h2>{}{}",
         await _configs(ui, name) if now is not None and not ui.poller.trouble else "",  # the request would time out
+        change_forms(ui, now.topics[name]) if now is not None and ui.may_write else "",
     )
-    return live_page(ui, name, "/", await topic_part(ui, name), live_address("topic"), still)
+    return live_page(ui, name, "/", await topic_part(ui, name), live_address(ui, "topic"), still)
 
 
 async def topic_part(ui: Ui, name: str) -> Html:
@@ -108,8 +116,9 @@ async def topic_part(ui: Ui, name: str) -> Html:
     if now is not None and name in now.topics:
         now = await ui.poller.detail(Need(topics=frozenset((name,))))
     if now is None or name not in now.topics:
-        return trouble(ui.poller.trouble or f"topic {name!r} no longer exists")
-    topic = now.topics[name]
+        return not_yet(ui) if now is None else trouble(ui.poller.trouble or f"topic {name!r} no longer exists")
+    readers = frozenset(each.name for each in _readers(now, name))
+    topic, now = now.topics[name], await ui.poller.detail(Need(groups=readers)) or now
     pairs = [
         ("partitions", len(topic.partitions)),
         ("replicas", _replicas(topic)),
@@ -159,9 +168,12 @@ def _in_sync(partition: PartitionState) -> Html:
     )
 
 
+def _readers(now: Snapshot, name: str) -> list[GroupState]:
+    return [each for each in now.groups.values() if any(tp.topic == name for tp in each.committed)]
+
+
 def _groups(now: Snapshot, name: str) -> Html:
     """Return the groups that read the topic; for large clusters, those among the groups that were shown recently."""
-    readers = [each for each in now.groups.values() if any(tp.topic == name for tp in each.committed)]
     columns: Columns[GroupState] = (
         Column("group", lambda each: link(each.name, "/group", id=each.name), lambda each: each.name),
         Column("state", group_state, lambda each: each.state),
@@ -175,7 +187,7 @@ def _groups(now: Snapshot, name: str) -> Html:
     table = Table("Groups", columns, lambda each: each.name, sort="group", prefix="groups.", empty="No group reads it.")
     unknown = sum(not each.is_detailed for each in now.groups.values())
     note = html('<p class="note">The offsets of {} groups have not been read.</p>', count(unknown))
-    return joined([table.html(readers), note if unknown else Html("")])
+    return joined([table.html(_readers(now, name)), note if unknown else Html("")])
 
 
 async def _configs(ui: Ui, name: str) -> Html:

@@ -16,6 +16,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 THEMES = ("system", "light", "dark")
 """The themes; "system" follows the preference of the browser."""
 THEME_COOKIE = "kafka_ui_theme"
+SEEN = "seen"
+"""The field of a live part's address with the number of the state that its page shows."""
 _BACK = re.compile(r"[a-z-]*(\?[!-~]*)?")
 
 
@@ -64,13 +66,20 @@ class Viewed:
 
 def view_of(scope: Scope) -> View:
     """Read the view from an ASGI scope."""
+    given = QueryParams(scope.get("query_string", b""))
     path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
     return View(
         path=path,
-        query=QueryParams(scope.get("query_string", b"")),
+        query={name: value for name, value in given.items() if name != SEEN},
         theme=_theme(Headers(scope=scope).get("cookie", "")),
         up="../" * (path.count("/") - 1),
     )
+
+
+def number_seen(query: Mapping[str, str]) -> int | None:
+    """Return the number in the address of a live part; None if there is none."""
+    text = query.get(SEEN, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 
 
 def _theme(cookies: str) -> str:

@@ -29,6 +29,7 @@ from kafka.ui.access.gate import Gate
 from kafka.ui.access.login_page import LoginPages
 from kafka.ui.access.user import current_user
 from kafka.ui.actions import create_topic, reset_group
+from kafka.ui.changes import confirmed_change
 from kafka.ui.cluster_pages import broker_page, broker_part, brokers_page, brokers_part, health_page, health_part
 from kafka.ui.downloads import download
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
@@ -43,9 +44,10 @@ from kafka.ui.security_pages import acls_page, quotas_page, users_page
 from kafka.ui.shared_state import Entrance, Ui, UiSettings, connected
 from kafka.ui.spark_page import spark_page, spark_part
 from kafka.ui.tail_page import tail_events, tail_page
+from kafka.ui.topic_changes import add_partitions, change_config, delete_group, delete_records, delete_topic
 from kafka.ui.topics_page import topic_page, topic_part, topics_page, topics_part
 from kafka.ui.transactions_page import transactions_page
-from kafka.ui.view import THEME_COOKIE, THEMES, Viewed, is_own_page
+from kafka.ui.view import THEME_COOKIE, THEMES, Viewed, is_own_page, number_seen
 
 _STATIC = pathlib.Path(__file__).parent / "static"
 _THEME_KEPT_S = 365 * 24 * 3600
@@ -94,6 +96,16 @@ _PARTS: Mapping[str, Callable[[Ui, Mapping[str, str]], Awaitable[Html]]] = {
     "pipelines": _live_pipelines,
     "pipeline": _live_pipeline,
 }
+
+
+_CHANGES = (
+    ("/change-config", "/", "change config", change_config),
+    ("/add-partitions", "/", "add partitions", add_partitions),
+    ("/delete-records", "/", "delete records", delete_records),
+    ("/delete-topic", "/", "delete topic", delete_topic),
+    ("/delete-group", "/groups", "delete group", delete_group),
+)
+"""The changes in two steps: path, menu entry, name in the audit log, and what prepares the change."""
 
 
 def make_app(*uis: Ui) -> ASGIApp:
@@ -151,6 +163,10 @@ def _cluster_app(ui: Ui) -> ASGIApp:
             Route("/produce", _page(ui, lambda given: _for_operators(ui, given))),
             Route("/produce", _action(ui, produce, LARGEST), methods=["POST"]),
             Route("/reset-group", _action(ui, reset_group), methods=["POST"]),
+            *(
+                Route(path, _action(ui, confirmed_change(path, current, action, prepare)), methods=["POST"])
+                for path, current, action, prepare in _CHANGES
+            ),
         ]
     wrong_address = _wrong_address(ui)
     found_not = {404: wrong_address, 405: wrong_address}
@@ -252,7 +268,7 @@ def _events(ui: Ui) -> Answer:
             return _answer("", 404)
 
         async def body() -> AsyncIterator[bytes]:
-            async with aclosing(ui.poller.follow()) as moments:
+            async with aclosing(ui.poller.follow(number_seen(request.query_params))) as moments:
                 async for is_news in moments:
                     yield event(await part(ui, request.query_params)) if is_news else b": still here\n\n"
 
@@ -400,6 +416,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server`."""
         await super().startup(sockets)
+        for ui in self._uis:
+            ui.poller.begin()  # so that the first page finds a snapshot
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -39,7 +39,7 @@ async def test_a_share_group_with_its_lag_and_members(broker: Broker, make_topic
         async with pages_of(settings(servers, allow_writes=True)) as pages:
             (listed,) = [row for row in rows_of(await pages.get("/groups"), "Groups") if row[0] == group]
             page = await pages.get("/group", id=group)
-    assert listed[1:4] == ["Stable", "share", topic]
+    assert listed[1:5] == ["Stable", "share", "1", topic]
     ((*place, _committed, _end, _lag, _behind, _member, _client, host),) = rows_of(page, "Partitions")
     assert (place, host) == ([topic, "0"], "127.0.0.1")
     assert "Reset offsets" not in page

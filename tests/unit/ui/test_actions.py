@@ -123,7 +123,7 @@ async def test_the_group_shown_is_the_group_reset(
     await asyncio.to_thread(commit, broker, group, name, 7)
     page = await writing.get("/group", id=group)
     for fields in ({"topic": name}, {"confirmed": "yes"}):
-        (form,) = re.findall(r'<form method="post" action="([^"]*)">(.*?)</form>', page, re.DOTALL)
+        (form,) = re.findall(r'<form method="post" action="(reset-group[^"]*)">(.*?)</form>', page, re.DOTALL)
         hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form[1]))
         page = await writing.post(html.unescape(form[0]), **{"to": "4", **hidden, **fields})
     assert "The group was reset" in page

@@ -178,3 +178,33 @@ async def test_pages_of_large_clusters_ask_for_what_they_show(
     newest = pages.ui.poller.newest
     assert newest is not None
     assert {name for name, each in newest.groups.items() if each.is_detailed} == {"large-1", "large-2"}
+
+
+async def test_a_feature_may_be_supported_and_off(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def describe_features() -> dict[str, Any]:
+        return {"kraft.version": {"supported": (0, 1)}, "old": {"finalized": (3, 3)}}
+
+    monkeypatch.setattr(pages.ui.admin, "describe_features", describe_features)
+    rows = rows_of(await pages.get("/brokers"), "Features")
+    assert rows == [["kraft.version", "off", "0 to 1"], ["old", "3", "\N{EN DASH}"]]
+
+
+async def test_offsets_of_partitions_without_a_leader_are_not_asked_for(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic(b"a", b"b", partitions=2)
+    now = await look(pages.ui.admin, 0.0, Need())
+    found = now.topics[name]
+    offline = dataclasses.replace(found.partitions[1], leader=-1, isr=())
+    broken = dataclasses.replace(found, partitions=(found.partitions[0], offline), is_detailed=False)
+    asked, list_offsets = [], pages.ui.admin.list_partition_offsets
+
+    async def recorded(specs: Any, **options: Any) -> Any:
+        asked.extend(specs)
+        return await list_offsets(specs, **options)
+
+    monkeypatch.setattr(pages.ui.admin, "list_partition_offsets", recorded)
+    before = dataclasses.replace(now, topics={name: broken})
+    full = await complete(pages.ui.admin, before, Need(frozenset((name,))))
+    assert {tp.partition for tp in asked} == {0}
+    assert [each.offsets for each in full.topics[name].partitions] == [1, None]

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from kafka.errors import GroupAuthorizationFailedError
 from kafka.structs import TopicPartition
-from kafka.ui.group_members import Member, describe_members
+from kafka.ui.group_members import Member, MemberCounts, describe_members
+from kafka.ui.history import History
 from kafka.ui.lag_times import Behind, by_history, longest
-from kafka.ui.poller import History
 from kafka.ui.snapshot import BrokerState, GroupState, Snapshot
 from kafka.ui.states import group_state, level_of
 from unit.ui.ui_support import Pages, text_of
@@ -74,7 +75,39 @@ async def test_members_of_any_protocol_have_partitions(
 
     call = "describe_streams_groups" if kind == "streams" else "describe_groups"
     monkeypatch.setattr(pages.ui.admin, call, describe)
-    assert await describe_members(pages.ui, GroupState("g", kind, "Stable")) == members
+    assert await describe_members(pages.ui.admin, GroupState("g", kind, "Stable")) == members
+
+
+async def test_members_are_counted_once_for_each_snapshot_and_only_of_groups_that_have_some(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    async def describe(names: list[str]) -> dict[str, Any]:
+        asked.append(names)
+        return {name: {"members": [{}] * 3, "error": "no" if name == "denied" else None} for name in names}
+
+    async def refused(names: list[str]) -> dict[str, Any]:
+        raise GroupAuthorizationFailedError("not yours")
+
+    monkeypatch.setattr(pages.ui.admin, "describe_groups", describe)
+    monkeypatch.setattr(pages.ui.admin, "describe_share_groups", refused)
+    counts = MemberCounts(pages.ui.admin, 60.0)
+    groups = [
+        GroupState("busy", "classic", "Stable"),
+        GroupState("new", "consumer", "Assigning"),
+        GroupState("denied", "classic", "Stable"),
+        GroupState("shared", "share", "Stable"),
+        GroupState("left", "classic", "Empty"),
+    ]
+    now = Snapshot(1.0, "c", 1, {}, {}, {})
+    for _ in range(2):
+        assert await counts.of(groups[:2] + groups[4:], now) == {"busy": 3, "new": 3, "left": 0}
+    assert await counts.of(groups, now) == {"busy": 3, "new": 3, "left": 0}
+    assert asked == [["busy", "new"], ["denied"]]
+    await counts.of(groups[:1], dataclasses.replace(now, time=2.0))
+    assert asked[2:] == [["busy"]]
+    await counts.close()
 
 
 @pytest.mark.parametrize(

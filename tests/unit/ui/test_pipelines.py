@@ -118,8 +118,8 @@ async def test_dead_letters_of_this_pipeline_with_their_bytes(
 
 async def test_the_live_parts_follow_the_files(project_pages: Pages, project: Path) -> None:
     page = await project_pages.get("/pipelines")
-    assert 'data-live="live/pipelines"' in page
-    assert f'data-live="live/pipeline?name={NAME}"' in await project_pages.get("/pipeline", name=NAME)
+    assert 'data-live="live/pipelines?seen=' in page
+    assert f'data-live="live/pipeline?name={NAME}&amp;seen=' in await project_pages.get("/pipeline", name=NAME)
     write(project / "checkpoints" / "third", Sample(pipeline="third").run(3))
     assert [row[0] for row in rows_of(await project_pages.get("/pipelines"), "Pipelines")] == [NAME, "other", "third"]
 

@@ -9,7 +9,8 @@ import pytest
 
 from kafka.errors import KafkaConnectionError
 from kafka.structs import TopicPartition
-from kafka.ui.poller import ClusterPoller, History
+from kafka.ui.history import History
+from kafka.ui.poller import ClusterPoller
 from kafka.ui.snapshot import BrokerState, GroupState, Need, PartitionState, Snapshot, TopicState, rate
 from unit.virtual_loop import simulate
 
@@ -42,19 +43,21 @@ class CountingCluster:
         self.needed.append(need)
         return snapshot(time, end=10 * self.looks, lag=self.looks)
 
-    async def complete(self, now: Snapshot, need: Need) -> Snapshot:
+    async def complete(self, now: Snapshot, need: Need, time: float) -> Snapshot:
         """Add details, as if the topics and groups had been read."""
         self.completed.append(need)
         await asyncio.sleep(0.1)
         if self.error is not None:
             raise self.error
-        full = snapshot(now.time, end=7)
-        return dataclasses.replace(now, topics=full.topics, groups=full.groups)
+        full = snapshot(time, end=7)
+        topics = {name: dataclasses.replace(full.topics[name], as_of=time) for name in need.topics}
+        groups = {name: dataclasses.replace(full.groups[name], as_of=time) for name in need.groups}
+        return dataclasses.replace(now, topics=now.topics | topics, groups=now.groups | groups)
 
 
 def poller(cluster: CountingCluster) -> ClusterPoller:
     """Return a poller that polls every five seconds of loop time."""
-    return ClusterPoller(cluster.look, cluster.complete, 5.0, lambda: asyncio.get_running_loop().time())
+    return ClusterPoller(cluster.look, cluster.complete, 5.0, 60.0, lambda: asyncio.get_running_loop().time())
 
 
 def test_viewers_share_snapshots() -> None:
@@ -182,7 +185,7 @@ def test_a_quiet_stream_sends_keep_alives() -> None:
             await asyncio.sleep(100)
             return await cluster.look(time, need)
 
-        shared = ClusterPoller(stuck, cluster.complete, 5.0)
+        shared = ClusterPoller(stuck, cluster.complete, 5.0, 60.0)
         async with aclosing(shared.follow()) as moments:
             assert [await anext(moments) for _ in range(7)] == [False] * 6 + [True]
         await shared.close()
@@ -215,18 +218,143 @@ def test_details_are_read_once_for_the_pages_that_need_them() -> None:
         async def look(time: float, need: Need) -> Snapshot:
             return undetailed(await cluster.look(time, need))
 
-        shared = ClusterPoller(look, cluster.complete, 5.0, lambda: asyncio.get_running_loop().time())
+        shared = ClusterPoller(look, cluster.complete, 5.0, 60.0, lambda: asyncio.get_running_loop().time())
         assert await shared.detail(NEED) is None
         await shared.snapshot()
         found = await asyncio.gather(*(shared.detail(NEED) for _ in range(5)))
         assert [each is not None and each.topics["t"].end for each in found] == [7] * 5
-        assert cluster.completed == [NEED]
+        assert cluster.completed == [Need(topics=frozenset("t")), Need(groups=frozenset("g"))]
         await asyncio.sleep(5)
         assert cluster.needed[-1] == NEED, "the next poll reads the same details"
         async with aclosing(shared.follow()) as moments:
             for _ in range(5):
                 await anext(moments)
         assert cluster.needed[-1] == Need(), "nobody needs them any more"
+        await shared.close()
+
+    simulate(scenario)
+
+
+async def listing(cluster: CountingCluster) -> ClusterPoller:
+    """Return a poller with patience for 0.15 s, of a cluster with 450 topics and no details, after its first poll."""
+    topics = {f"t{number:03}": TopicState(f"t{number:03}", False, (), is_detailed=False) for number in range(450)}
+
+    async def look(time: float, need: Need) -> Snapshot:
+        await asyncio.sleep(2)
+        return dataclasses.replace(await cluster.look(time, need), topics=topics, groups={})
+
+    async def complete(now: Snapshot, need: Need, time: float) -> Snapshot:
+        cluster.completed.append(need)
+        await asyncio.sleep(0.1)
+        read = {name: dataclasses.replace(now.topics[name], is_detailed=True, as_of=time) for name in need.topics}
+        return dataclasses.replace(now, topics=now.topics | read)
+
+    return ClusterPoller(look, complete, 5.0, 0.15, lambda: asyncio.get_running_loop().time())
+
+
+def test_the_first_page_does_not_wait_for_a_slow_cluster_and_is_updated() -> None:
+    async def scenario() -> None:
+        shared, clock = await listing(CountingCluster()), asyncio.get_running_loop().time
+        began = clock()
+        assert await shared.snapshot() is None
+        assert clock() - began == pytest.approx(0.15)
+        shown = shared.number
+        await asyncio.sleep(3)  # the browser is slower than the cluster
+        async with aclosing(shared.follow(shown)) as moments:
+            began = clock()
+            assert await anext(moments)
+            assert clock() == began, "what arrived in between is sent at once"
+        await shared.close()
+
+    simulate(scenario)
+
+
+def test_after_a_pause_the_old_snapshot_is_shown_at_once_and_is_marked() -> None:
+    async def scenario() -> None:
+        cluster = CountingCluster()
+        shared, clock = await listing(cluster), asyncio.get_running_loop().time
+        async with aclosing(shared.follow()) as moments:
+            assert await anext(moments)
+        await asyncio.sleep(3600)
+        assert not shared.is_looking
+        began, looks = clock(), cluster.looks
+        found = await shared.snapshot()
+        assert clock() == began
+        assert found is not None
+        assert (shared.is_resuming, shared.age_s > 3500) == (True, True)
+        await asyncio.sleep(2.5)
+        assert (cluster.looks, shared.is_resuming, shared.age_s < 3) == (looks + 1, False, True)
+        await shared.close()
+
+    simulate(scenario)
+
+
+def test_the_details_of_all_are_read_in_parts_and_kept_for_a_minute() -> None:
+    async def scenario() -> None:
+        cluster = CountingCluster()
+        shared = await listing(cluster)
+        async with aclosing(shared.follow()) as moments:
+            assert await anext(moments)
+            now = shared.newest
+            assert now is not None
+            every = Need(topics=frozenset(now.topics))
+            found = await shared.collect(every)
+            assert found is not None
+            assert sum(each.is_detailed for each in found.topics.values()) == 200, "as many as there was patience for"
+            shown = shared.number
+            assert await anext(moments)
+            assert shared.number == shown + 1, "viewers are told once, when all are there"
+            found = await shared.collect(every)
+            assert found is not None
+            assert all(each.is_detailed for each in found.topics.values())
+            assert [len(each.topics) for each in cluster.completed] == [200, 200, 50]
+            while not await anext(moments):
+                pass
+            # a snapshot without details keeps them
+            found = await shared.collect(every)
+            assert found is not None
+            assert all(each.is_detailed and found.read_at(each) < found.time for each in found.topics.values())
+            row = Need(topics=frozenset(("t000",)))
+            found = await shared.detail(row)
+            assert found is not None
+            assert cluster.completed[3:] == [row], "what a page shows is as new as its snapshot"
+            assert found.read_at(found.topics["t000"]) >= found.time
+            await asyncio.sleep(60)
+            await shared.collect(every)
+            assert len(cluster.completed) > 4, "after a minute, they are read again"
+        await shared.close()
+
+    simulate(scenario)
+
+
+def test_a_page_about_something_new_looks_again_but_not_all_the_time() -> None:
+    async def scenario() -> None:
+        cluster = CountingCluster()
+        shared = poller(cluster)
+        for _ in range(20):
+            assert await shared.found(lambda now: "new" in now.topics) is not None
+        assert cluster.looks == 1, "the snapshot is new enough"
+        await shared.refreshed()
+        assert cluster.looks == 2, "after a change, it is not"
+        shared._interval_s = 100.0
+        await asyncio.sleep(101)
+        await shared.found(lambda now: "new" in now.topics)
+        assert cluster.looks == 4
+        await shared.close()
+
+    simulate(scenario)
+
+
+def test_a_change_during_a_poll_is_in_the_next_one() -> None:
+    async def scenario() -> None:
+        cluster = CountingCluster()
+        shared = await listing(cluster)
+        shared._patience_s = 60.0
+        first = asyncio.create_task(shared.snapshot())
+        await asyncio.sleep(1)
+        await shared.refreshed()
+        assert cluster.looks == 2, "the poll that was running may not have the change"
+        assert await first is not None
         await shared.close()
 
     simulate(scenario)
@@ -276,7 +404,7 @@ def test_slow_polls_are_far_apart() -> None:
             await asyncio.sleep(2)
             return await cluster.look(time, need)
 
-        shared = ClusterPoller(slow, cluster.complete, 5.0)
+        shared = ClusterPoller(slow, cluster.complete, 5.0, 60.0)
         async with aclosing(shared.follow()) as moments:
             seen = 0
             while seen < 3:

@@ -167,3 +167,55 @@ async def test_a_value_is_encoded_with_the_newest_schema() -> None:
             assert (await record(writing, name, 2)).value == made.value
             missing = await writing.post("/produce", **fields | {"key_as": "schema", "key": "1"}, value='{"a": 7}')
             assert "the key cannot be encoded" in text_of(missing)
+
+
+_PROTO = """syntax = "proto3"; package shop;
+message Order { int64 id = 1; repeated Item items = 2; message Item { string sku = 1; } }
+message Refund { int64 order = 1; string reason = 2; }"""
+_CLOSED = (
+    '{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": false}'
+)
+
+
+async def test_protobuf_and_json_are_encoded_with_the_newest_schema() -> None:
+    with EmbeddedBroker(registry=True) as broker:
+        name = "proto"
+        with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            producer.send(name, b"first").get(30)
+        registry = {"url": broker.registry_url}
+        with SchemaRegistryClient(registry) as client:
+            schemas = {f"{name}-value": Schema(_PROTO, "PROTOBUF"), f"{name}-key": Schema(_CLOSED, "JSON")}
+            for subject, schema in schemas.items():
+                await asyncio.to_thread(client.register_schema, subject, schema)
+        clients: dict[str, Any] = {"bootstrap_servers": broker.bootstrap_servers}
+        given = settings(broker.bootstrap_servers, allow_writes=True, producer=clients, registry=registry)
+        async with pages_of(given) as writing:
+            fields = {"topic": name, "value_as": "schema", "partition": "0", "key_as": "schema", "key": '{"a": 1}'}
+            for wrong, told in (
+                ({"value": '{"id": "x"}'}, "the value cannot be encoded"),
+                ({"value": '{"unknown": 1}'}, 'no field named "unknown"'),
+                ({"value": "null"}, "the value cannot be encoded"),
+                ({"value": "{}", "value_message": HOSTILE}, "the value cannot be encoded"),
+                ({"value": "{}", "key": '{"b": 1}'}, "the key cannot be encoded"),
+                ({"value": "{}", "key_message": "shop.Order"}, "only Protobuf has message types"),
+            ):
+                page = await writing.post("/produce", **fields | wrong)
+                assert told in text_of(page)
+                assert "<img" not in page
+            order = '{"id": "7", "items": [{"sku": "é"}]}'
+            assert "Offset 1" in text_of(await writing.post("/produce", **fields, value=order))
+            made = await record(writing, name, 1)
+            assert made.value is not None
+            assert made.value[5:] == b"\0\x08\x07\x12\x04\x0a\x02\xc3\xa9", "the first message of the schema"
+            refund = {"value": '{"order": 7, "reason": "late"}', "value_message": "shop.Refund"}
+            assert "Offset 2" in text_of(await writing.post("/produce", **fields | refund))
+            page = await writing.get("/produce", topic=name, from_partition="0", from_offset="2")
+            copied = fields_of(page)
+            assert (copied["value_as"], copied["value_message"], copied["key_as"]) == (
+                "schema",
+                "shop.Refund",
+                "schema",
+            )
+            assert "Offset 3" in text_of(await writing.post("/produce", **copied))
+            first, second = [await record(writing, name, offset) for offset in (2, 3)]
+            assert (first.key, first.value) == (second.key, second.value)

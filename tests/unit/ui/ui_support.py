@@ -21,7 +21,7 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;"
 def settings(bootstrap_servers: str, **own: Any) -> UiSettings:
     """Return settings of the UI for a cluster."""
     clients = {"bootstrap_servers": bootstrap_servers}
-    return dataclasses.replace(UiSettings(clients, clients, parse_position, search_s=600.0), **own)
+    return dataclasses.replace(UiSettings(clients, clients, parse_position, search_s=600.0, patience_s=600.0), **own)
 
 
 @dataclasses.dataclass

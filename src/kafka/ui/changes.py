@@ -1,0 +1,105 @@
+"""Changes in two steps: a preview, which asks the cluster whether the change would succeed, and the change itself.
+
+To add a change, write a function that returns a `Change`, and route it with `confirmed_change` in `web_server.py`. The
+form of the second step repeats the fields of the first one, so that what was previewed is what is done.
+"""
+
+import dataclasses
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from kafka.display.page_elements import Html, address, html, joined, sent_back
+from kafka.errors import KafkaError, error_text
+from kafka.ui.access.audit_log import DONE, FAILED
+from kafka.ui.page_frame import page, trouble
+from kafka.ui.shared_state import Ui
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A change that the cluster would accept.
+
+    Arguments:
+        title: the title of its pages, such as "Delete topic orders".
+        what: what is changed, for the audit log.
+        preview: what would change, as HTML.
+        apply: makes the change. Raises `KafkaError`.
+        done: the page's text after the change.
+        fields: the fields of the form that confirms it.
+        typed: the name that the user has to type to confirm a change that cannot be undone; "" for other changes.
+    """
+
+    title: str
+    what: Mapping[str, Any]
+    preview: Html
+    apply: Callable[[], Awaitable[object]]
+    done: Html
+    fields: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    typed: str = ""
+
+
+Prepared = Callable[[Ui, Mapping[str, str]], Awaitable[Change]]
+
+
+def confirmed_change(path: str, current: str, action: str, prepare: Prepared) -> Callable[..., Awaitable[Html]]:
+    """Return the function that answers the form of a change.
+
+    Arguments:
+        path: the path of the form, such as "/delete-topic".
+        current: the path of the menu entry.
+        action: the name of the change in the audit log, such as "delete topic".
+        prepare: returns the change for the fields of a form. Raises `ValueError` and `KafkaError` if it is impossible.
+    """
+
+    async def answer(ui: Ui, given: Mapping[str, str]) -> Html:
+        what: Mapping[str, Any] = {"name": given.get("name", "")}
+        is_confirmed = given.get("confirmed") == "yes"
+        try:
+            change = await prepare(ui, given)
+            what = change.what
+            if not is_confirmed:
+                return page(ui, change.title, current, joined([change.preview, _confirm(ui, path, given, change)]))
+            if change.typed and given.get("typed") != change.typed:
+                wrong = trouble(f"Nothing was changed: type the name {change.typed} to confirm.")
+                form = _confirm(ui, path, given, change)
+                return page(ui, change.title, current, joined([wrong, change.preview, form]))
+            await change.apply()
+        except (KafkaError, ValueError, TypeError, OverflowError) as error:
+            if is_confirmed:
+                ui.record(action, what, FAILED, error_text(error))
+            text = f"Nothing was changed: {error_text(error)}"
+            return page(ui, action.capitalize(), current, trouble(text))
+        ui.record(action, what, DONE)
+        await ui.poller.refreshed()
+        return page(ui, change.title, current, html('<div role="status">{}</div>', change.done))
+
+    return answer
+
+
+def _confirm(ui: Ui, path: str, given: Mapping[str, str], change: Change) -> Html:
+    """Return the form of the second step. Its address has the name, because browsers change line endings in fields."""
+    hidden = joined(
+        html('<input type="hidden" name="{}" value="{}">', name, sent_back(value))
+        for name, value in (*change.fields.items(), ("token", ui.forms.token), ("confirmed", "yes"))
+    )
+    typed = html(
+        '<label>Type the name to confirm<input name="typed" required autocomplete="off" placeholder="{}"></label>',
+        change.typed,
+    )
+    return html(
+        '<form method="post" action="{}">{}{}<button>{}</button></form>',
+        *(address(path, name=given.get("name", "")), hidden),
+        *(typed if change.typed else Html(""), change.title),
+    )
+
+
+def first_step(ui: Ui, path: str, name: str, fields: Html, button: str) -> Html:
+    """Return the form that leads to the preview of a change.
+
+    Arguments:
+        fields: the form's fields, as HTML.
+    """
+    return html(
+        '<form method="post" action="{}"><input type="hidden" name="token" value="{}">{}<button>{}</button></form>',
+        *(address(path, name=name), ui.forms.token, fields, button),
+    )
