@@ -25,6 +25,7 @@ OF_ROOT = {"CHANGELOG.md": "CHANGES", "CONTRIBUTING.md": "HELPING", "SECURITY.md
 KEYWORDS = {
     "COMMAND_LINE": "cli kcat rpk shell terminal",
     "DELIVERY": "at least once at most once duplicates lost",
+    "KUBERNETES": "k8s probes liveness readiness helm statefulset ingress",
     "LIMITS": "limitations unsupported missing",
     "MONITORING": "metrics prometheus grafana opentelemetry dashboards alerts",
     "PIPELINES": "etl dlq dead letter queue data quality",
