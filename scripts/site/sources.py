@@ -39,7 +39,7 @@ KEYWORDS = {
     "recipes/dead-letters": "dlq dead letter queue poison pill",
     "recipes/exactly-once": "eos transactions idempotent duplicates",
     "recipes/lag-alarm": "alert alerting cron monitoring",
-    "recipes/notebook": "jupyter ipython colab",
+    "recipes/notebook": "jupyter ipython colab widgets anywidget",
     "recipes/test-with-a-failing-broker": "chaos fault injection mock",
 }
 """By page: words under which the site's search finds it in addition to its own."""
