@@ -17,6 +17,7 @@ STARTS: dict[str, re.Pattern[str]] = {
     "COMPATIBILITY": _SECOND,
     "ERRORS": _SECOND,
     "KIPS": _SECOND,
+    "KUBERNETES": _SECOND,
     "MIGRATION": _SECOND,
     "OPTIONS": _SECOND,
     "PERFORMANCE": re.compile(r"## |### Profiles$"),

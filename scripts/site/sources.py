@@ -25,6 +25,7 @@ OF_ROOT = {"CHANGELOG.md": "CHANGES", "CONTRIBUTING.md": "HELPING", "SECURITY.md
 KEYWORDS = {
     "COMMAND_LINE": "cli kcat rpk shell terminal",
     "DELIVERY": "at least once at most once duplicates lost",
+    "KUBERNETES": "k8s probes liveness readiness helm statefulset ingress",
     "LIMITS": "limitations unsupported missing",
     "MONITORING": "metrics prometheus grafana opentelemetry dashboards alerts",
     "PIPELINES": "etl dlq dead letter queue data quality",
@@ -38,7 +39,7 @@ KEYWORDS = {
     "recipes/dead-letters": "dlq dead letter queue poison pill",
     "recipes/exactly-once": "eos transactions idempotent duplicates",
     "recipes/lag-alarm": "alert alerting cron monitoring",
-    "recipes/notebook": "jupyter ipython colab",
+    "recipes/notebook": "jupyter ipython colab widgets anywidget",
     "recipes/test-with-a-failing-broker": "chaos fault injection mock",
 }
 """By page: words under which the site's search finds it in addition to its own."""

@@ -37,6 +37,7 @@ COMMANDS = {
     "perf": "Measure producer, consumer and round-trip performance.",
     "ui": "Serve a web UI for topics, groups, messages, schemas and Spark queries.",
     "profiles": "List, show, set and remove profiles: named settings for clusters.",
+    "probe": "Check a process, for probes of Kubernetes and containers' health checks.",
     "completion": "Print a shell completion script.",
     "broker": "Run the embedded broker for development and tests.",
     "demo": "Stream a year of flights through a broker and Spark.",

@@ -54,6 +54,63 @@ finally:
     client.stop_channels()
     manager.shutdown_kernel(now=True)
 """
+WIDGETS = (
+    """
+import os, signal, threading
+import kafka.notebook
+from kafka import KafkaConsumer, KafkaProducer
+servers = dict(bootstrap_servers=os.environ["KAFKA_SERVERS"])
+producer = KafkaProducer(**servers)
+for number in range(10):
+    producer.send("t", b"%d" % number).get(60)
+with KafkaConsumer("t", group_id="g", auto_offset_reset="earliest", **servers) as consumer:
+    next(consumer)
+def until(widget, total):
+    reached = threading.Event()
+    def look(change):
+        if widget.total is not None and widget.total >= total:
+            reached.set()
+    widget.observe(look, "data")
+    look(None)
+    print(reached.wait(60), widget.state)
+lag = kafka.notebook.LagWidget("g", interval_s=0.1, **servers)
+lag
+""",
+    "until(lag, 9)\nlag.data['rows']",
+    "os.kill(os.getpid(), signal.SIGINT)\nsignal.pause()",  # stops the cell, not the widget
+    "producer.send('t', b'10').get(60)\nuntil(lag, 10)",
+    """
+rate = kafka.notebook.RateWidget(["t", "<b>none</b>"], interval_s=0.1, **servers)
+until(rate, 0)
+rate.data["note"]
+""",
+    """
+lag._on_message(lag, {"kind": "shown"}, [])
+lag._on_message(lag, {"kind": "hidden"}, [])
+print([each.name for each in threading.enumerate() if each.name == "kafka-notebook"])
+""",
+    """
+lag.start()
+lag.stop()
+lag.stop()
+rate.close()
+producer.close()
+print(lag.state)
+print([each.name for each in threading.enumerate() if each.name == "kafka-notebook"])
+""",
+    "left = kafka.notebook.LagWidget('g', **servers)",  # the kernel ends while it runs
+)
+"""Cells with live widgets; the third is interrupted."""
+RUN_CELLS = """
+import json, sys
+import nbformat
+from nbclient import NotebookClient
+cells = [nbformat.v4.new_code_cell(code) for code in json.loads(sys.argv[1])]
+book = nbformat.v4.new_notebook(cells=cells)
+client = NotebookClient(book, timeout=150, kernel_name="ours", allow_errors=True)
+client.execute()
+print(json.dumps([[cell.outputs for cell in book.cells], book.metadata.get("widgets", {})]))
+"""
 BEGIN = """
 import os, signal
 import pyarrow as pa
@@ -152,10 +209,13 @@ def test_the_notebook_runs_and_shows_tables_and_pictures(environment: dict[str, 
     kinds = [sorted(set(each) & {"text/html", "image/png"}) for each in shown]
     html, png, text = ["text/html"], ["image/png"], list[str]()
     #        producer, sent, topic, read, polled, record, consumer, lag, lag of the group, group
-    assert kinds == [html, text, html, text, html, html, html, png, png, html]
+    assert kinds == [html, text, html, html, html, html, html, png, png, html]
     assert "readings" in shown[2]["text/html"]
     assert "sensor-" in shown[4]["text/html"]
     assert "notebook" in shown[9]["text/html"]
+    assert "3 of" not in shown[3]["text/html"]
+    assert "all 3 shown" in shown[3]["text/html"]
+    assert "value: bytes" in shown[3]["text/html"]
 
 
 def test_an_interrupted_cell_loses_nothing(environment: dict[str, str], tmp_path: Path) -> None:
@@ -165,3 +225,24 @@ def test_an_interrupted_cell_loses_nothing(environment: dict[str, str], tmp_path
     for (printed, raised), (code, interrupt, expected) in zip(ran, CELLS, strict=True):
         assert (raised in ("KeyboardInterrupt", "CancelledError")) if interrupt else raised is None, (code, raised)
         assert printed.strip() == expected, code
+
+
+def test_widgets_follow_a_group_and_end(environment: dict[str, str], tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path / "broker", group_initial_rebalance_delay_ms=0) as broker:
+        outputs, widgets = run(RUN_CELLS, json.dumps(WIDGETS), environment, broker.bootstrap_servers)
+    printed = ["".join(each.get("text", "") for each in cell if each.get("name") == "stdout") for cell in outputs]
+    shown = [[each["data"] for each in cell if "data" in each] for cell in outputs]
+    assert "application/vnd.jupyter.widget-view+json" in shown[0][0]
+    assert "Lag of g" in shown[0][0]["text/plain"]
+    assert printed[1] == "True live\n"
+    assert shown[1][0]["text/plain"] == "[['t-0', 9]]"
+    assert [each["ename"] for each in outputs[2]] == ["KeyboardInterrupt"]
+    assert printed[3] == "True live\n"
+    assert printed[4].startswith("True")
+    assert "<b>none</b>" in shown[4][0]["text/plain"]
+    assert printed[5] == "['kafka-notebook']\n"  # the rate's alone: nobody looks at the lag
+    assert printed[6] == "stopped\n[]\n"
+    assert [cell for cell in outputs[7] if cell["output_type"] == "error"] == []
+    (state,) = widgets.values()
+    models = [each["state"] for each in state["state"].values()]
+    assert any("render" in each.get("_esm", "") for each in models)

@@ -13,6 +13,7 @@ from kafka.admin.results import (
     DescribeConfigsResult,
 )
 from kafka.aio.options import AIOAdminConfigs, admin_options, start
+from kafka.health import Health
 from kafka.structs import GroupInformation, OffsetAndMetadata, TopicPartition
 
 
@@ -67,6 +68,10 @@ class AIOKafkaAdminClient:
     async def close(self) -> None:
         """Close the connections. Closing a closed client has no effect."""
         await self._admin.close()
+
+    def health(self) -> Health:
+        """Return the client's state; see `Health`. Any thread may call this; it neither waits nor raises."""
+        return self._admin.health()
 
     def _repr_html_(self) -> str:
         """Return the client's health as HTML, for notebooks. Any thread may call this; it sends no request."""

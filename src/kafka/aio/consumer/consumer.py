@@ -20,6 +20,7 @@ from kafka.consumer.buffer.partition_state import FetchPosition, PartitionState
 from kafka.consumer.core import ConsumerCore
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import IllegalStateError, RecordDeserializationError
+from kafka.health import Health
 from kafka.record import ConsumerRecord
 from kafka.record.records import Key, Value
 from kafka.structs import OffsetAndTimestamp, TopicPartition
@@ -126,6 +127,10 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             attendant, self._attendant = self._attendant, None
             if attendant is not None:
                 await attendant.stop()
+
+    def health(self) -> Health:
+        """Return the consumer's state; see `Health`. Any thread may call this; it neither waits nor raises."""
+        return self._consumer.health()
 
     def _repr_html_(self) -> str:
         """Return the consumer's health as HTML, for notebooks. Any thread may call this; it sends no request."""

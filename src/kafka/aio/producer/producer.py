@@ -11,6 +11,7 @@ from kafka.aio.options import NOT_GIVEN, AIOProducerConfigs, producer_options, s
 from kafka.aio.structs import RecordMetadata, as_offsets
 from kafka.cluster.kafka_python_client import InnerName
 from kafka.errors import AssertedArgumentError, TransactionAbortedError
+from kafka.health import Health
 from kafka.producer._async.transaction_calls import AsyncTransactionBlock
 from kafka.producer.async_producer import AsyncKafkaProducer
 from kafka.producer.delivery.record_metadata import RecordMetadata as WrittenAt
@@ -183,6 +184,10 @@ class AIOKafkaProducer(Generic[Key, Value]):
         finally:
             if self._running is not None and not self._running.done():
                 self._running.set_result(None)
+
+    def health(self) -> Health:
+        """Return the producer's state; see `Health`. Any thread may call this; it neither waits nor raises."""
+        return self._producer.health()
 
     def _repr_html_(self) -> str:
         """Return the producer's health as HTML, for notebooks. Any thread may call this; it sends no request."""

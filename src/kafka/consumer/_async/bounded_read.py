@@ -34,6 +34,14 @@ from kafka.consumer.bounds import (
     parse_on_missing,
     parse_topics,
 )
+from kafka.consumer.records.read_display import (
+    PREVIEW_MS,
+    SMALL_FETCHES,
+    arrow_rows,
+    first_ranges,
+    read_html,
+    record_rows,
+)
 from kafka.consumer.records.typed_columns import Stop, TypedColumns, check_installed, exact_frame, settled_async
 from kafka.display.progress_bar import ProgressReport, Tell
 from kafka.errors import (
@@ -183,6 +191,35 @@ class AsyncBoundedRead:
         missing = sum(self._losses.missing.values())
         gone = f", {missing} of them missing" if missing else ""
         return f"{type(self).__name__}({len(self.ranges)} partitions, {total} offsets{gone})"
+
+    def _repr_html_(self) -> str:
+        """Return the HTML that notebooks display: the first rows with their types, and the offsets to read.
+
+        The synchronous read fetches the rows with a separate consumer, for a few seconds at most; it neither waits for
+        nor affects an iteration. Never raises.
+        """
+        return read_html(type(self).__name__, self.ranges, self._first_rows)
+
+    async def _first_rows(self, most: int) -> list[Mapping[str, Any]]:
+        """Return the first rows as mappings: of Arrow batches for typed columns, otherwise of records."""
+        configs = {**self._configs, **SMALL_FETCHES}
+        preview = AsyncBoundedRead(
+            await _opened(configs), configs, {}, False, PREVIEW_MS, True, self._topic_ids, self._typed
+        )
+        rows: list[Mapping[str, Any]] = []
+        async with aclosing(preview._columns(first_ranges(self.ranges, most), False)) as found:
+            async for columns in found:
+                part, consumer = columns.slice(0, most), preview._consumer
+                if self._typed.is_typed:
+                    rows += arrow_rows((await preview._batch([part]))[0])
+                elif consumer is not None:
+                    records, failure = consumer._materializer.of_columns(part)
+                    rows += record_rows(records)
+                    if failure is not None and not rows:
+                        raise failure.error
+                if len(rows) >= most:
+                    break
+        return rows
 
     @property
     def missing(self) -> dict[TopicPartition, int]:
