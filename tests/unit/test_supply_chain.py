@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripts.release import pins
 from scripts.release.build import BuildError
 from scripts.release.supply_chain import CHECKSUMS, audit, checksums, judged
 
@@ -56,3 +57,30 @@ def test_only_an_outage_is_no_reason_to_stop(
     else:
         with pytest.raises(BuildError, match=expected):
             audit([tmp_path / "a.txt"])
+
+
+def test_pinned_packages_that_do_not_fit_together_stop_a_release(tmp_path: Path) -> None:
+    pinned = {
+        "a": (
+            "1.0",
+            ['b<3,>=2; python_version >= "3"', "C.D>=1", "pip", 'e>9; extra == "x"', 'f; python_version < "3"'],
+        ),
+        "b": ("4.0.0", []),
+        "c-d": ("1.0", []),
+    }
+    assert list(pins.together(pinned, pinned)) == ['a 1.0 requires b<3,>=2; python_version >= "3", but 4.0.0 is pinned']
+    (missing,) = pins.together({"g": ("2", ["h>1"])}, pinned)
+    assert missing == "g 2 requires h>1, which is not pinned"
+    assert list(pins.together({"a": pinned["a"]}, {**pinned, "b": ("2.9", [])})) == []
+
+
+def test_a_file_of_requirements_is_judged_with_the_packages_that_it_is_installed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"dev": {"a": ("1", ["b"]), "b": ("1", [])}, "docs": {"b": ("3", [])}, "peers": {"b": ("3", [])}}
+    monkeypatch.setattr(pins, "reported", lambda path, report: files[path.stem])
+    paths = [Path(f"{name}.txt") for name in files]
+    assert pins.check(paths, tmp_path) == "4 pinned packages of 3 files fit together"
+    files["dev"]["a"] = ("1", ["b<2"])
+    with pytest.raises(BuildError, match=r"fit together:\ndocs\.txt: a 1 requires b<2, but 3 is pinned$"):
+        pins.check(paths, tmp_path)

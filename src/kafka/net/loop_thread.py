@@ -257,6 +257,11 @@ class LoopThread:
         return self._forked
 
     @property
+    def has_failed(self) -> bool:
+        """Whether the loop has failed, so that it will never run again. This is known before the loop is closed."""
+        return self._death is not None
+
+    @property
     def in_loop_thread(self) -> bool:
         """Whether the caller runs in the loop's thread, which must not block."""
         return threading.get_ident() == self._thread.ident

@@ -88,5 +88,5 @@ class ThreadRunner:
         try:
             self.run(core, core.close(timeout_s, self.in_callback()))
         finally:
-            if core.is_closed or core.loop_is_closed:  # otherwise, the caller cannot wait, and nothing was closed
+            if core.is_closed or self.thread.has_failed:  # otherwise, the caller cannot wait, and nothing was closed
                 lifetime.unregister(core)

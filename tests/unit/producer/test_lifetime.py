@@ -314,3 +314,37 @@ def test_an_asyncio_producer_with_a_closed_loop_logs_the_lost_records(broker: Em
         lost = "an AsyncKafkaProducer was never stopped: await stop(), or use it as 'async with'"
         assert done.stderr.count(f"{lost}: 3 record(s) are lost\n") == 1
         assert done.stderr.count("never stopped") == 1
+
+
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_producer_closed_while_its_failed_loop_ends_is_not_closed_again_at_exit(
+    broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(LoopThread, "_shared", None)
+    thread = LoopThread.shared()
+    loop: Any = thread.loop
+    is_told, may_end = threading.Event(), threading.Event()
+    close_loop = loop.close
+
+    def close() -> None:
+        is_told.set()
+        may_end.wait(PATIENCE_S)
+        close_loop()
+
+    def broken(timeout: float | None = None) -> None:
+        raise OSError(9, "Bad file descriptor")
+
+    producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers)
+    monkeypatch.setattr(loop, "close", close)
+    monkeypatch.setattr(loop._selector, "select", broken)
+    try:
+        thread.call(lambda: None)
+        assert is_told.wait(PATIENCE_S)
+        assert producer._core in lifetime._live
+        with pytest.raises(IllegalStateError, match="the event loop of this client has failed"):
+            producer.close()
+        assert producer._core not in lifetime._live
+    finally:
+        may_end.set()
+        thread._thread.join(PATIENCE_S)
