@@ -9,6 +9,7 @@
 # make pipeline-trials   kills while a pipeline processes a million records, replays its dead letters and backfills (PIPELINE_RECORDS=20000)
 # make pipeline-clusters   pipelines on a standalone cluster, with kills of a worker and the driver, and with Spark Connect
 # make ui-trials   every page of the web UI under axe in Chromium, and on three brokers of Apache Kafka of which one dies
+# make framework-trials   FastAPI, Litestar, Django, Celery, Airflow and Dagster with this package, each in its own environment
 # make check     lint, types and quick unit tests, in two minutes (make check-all: all unit tests, the exhaustive ones too)
 # make bench     the benchmarks, in twenty-five minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -25,7 +26,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-all lint types unit unit-clients unit-rest unit-plain fuzz fuzz-quick test test-exhaustive jars \
-    integration test-pythons test-generations test-matrix spark-trials spark-older pipeline-trials pipeline-clusters ui-trials demo docs release-check bench bench-full bench-quick simulate \
+    integration test-pythons test-generations test-matrix spark-trials spark-older pipeline-trials pipeline-clusters ui-trials framework-trials demo docs release-check bench bench-full bench-quick simulate \
     mutate java clean distclean
 
 VENV := .venv
@@ -175,6 +176,10 @@ pipeline-clusters: setup java
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/spark-trials.txt
 	$(BIN)/python -m pytest tests/spark_trials/cluster/test_pipelines_submitted.py \
 	    tests/spark_trials/cluster/test_pipelines_connect.py --timeout 2400 $(PYTEST_ARGS)
+
+# The frameworks' environments are kept in the cache, one for each set of pins.
+framework-trials: setup java
+	$(BIN)/python -m pytest tests/framework_trials tests/integration/frameworks/test_frameworks.py --timeout 900 $(PYTEST_ARGS)
 
 # A batch, a stream and writes with PySpark 4.0, and then with 4.1: one JVM at a time, beside other checks.
 spark-older: setup java

@@ -1,7 +1,9 @@
 """Tasks of Celery that send to Kafka. Celery's prefork pool forks its workers, so each makes a producer of its own.
 
-The producer is made where a worker begins, and closed, which sends the rest, where it ends. A task waits for what it
-has sent: it counts as done when the record cannot be lost any more, and is tried again if it could not be sent.
+A worker process makes its producer when its first task needs it, and closes it where it ends. It does not do so while
+it starts, because Celery replaces a process that takes more than four seconds to start, as it would without a broker.
+A task waits for what it has sent: it counts as done when the record cannot be lost any more, and is tried again if it
+could not be sent.
 
 Celery's own queue is a folder here, so that nothing but Kafka has to run.
 
@@ -10,6 +12,7 @@ Celery's own queue is a folder here, so that nothing but Kafka has to run.
     python -c 'from celery_app import announce; announce.delay("ada", 3)'
 """
 
+import functools
 import os
 import tempfile
 from typing import Any
@@ -33,20 +36,23 @@ app.conf.broker_transport_options = {
 }
 app.conf.task_acks_late = True  # a task whose worker dies is run again
 
-producer: KafkaProducer[str, str]
+
+@functools.cache
+def producer() -> KafkaProducer[str, str]:
+    return KafkaProducer(bootstrap_servers=SERVERS, key_serializer=str.encode, value_serializer=str.encode)
 
 
 @worker_process_init.connect
 def begin(**_: Any) -> None:
-    global producer
-    producer = KafkaProducer(bootstrap_servers=SERVERS, key_serializer=str.encode, value_serializer=str.encode)
+    producer.cache_clear()  # if the process that forked has one, it belongs to that process
 
 
 @worker_process_shutdown.connect
 def end(**_: Any) -> None:
-    producer.close(timeout=10)
+    if producer.cache_info().currsize:
+        producer().close(timeout=10)
 
 
 @app.task(autoretry_for=(KafkaError,), retry_backoff=True, max_retries=10)
 def announce(customer: str, amount: int) -> None:
-    producer.send(TOPIC, key=customer, value=str(amount)).get(timeout=30)
+    producer().send(TOPIC, key=customer, value=str(amount)).get(timeout=30)

@@ -22,6 +22,11 @@ WANTED: dict[str, tuple[str, ...]] = {
     "acks": ("OPTIONS/producer",),
     "jupyter": ("recipes/notebook",),
     "fastapi": ("recipes/fastapi",),
+    "litestar": ("recipes/litestar",),
+    "django": ("recipes/django",),
+    "celery": ("recipes/celery",),
+    "airflow": ("recipes/airflow",),
+    "dagster": ("recipes/dagster",),
     "limitations": ("LIMITS",),
 }
 """By query: the pages that have to be among the first results."""

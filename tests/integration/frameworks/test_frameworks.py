@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,17 +13,14 @@ import httpx
 import pytest
 
 from conftest import missing
+from harness.framework_programs import EXAMPLES, PATIENCE_S, Start, check_quiet_end, starting, url_of, values_of
 from harness.frameworks import frameworks_environment
 from harness.pins import PinsError
-from harness.process import Supervised
-from kafka import KafkaConsumer, KafkaProducer
+from kafka import KafkaProducer
 
 if TYPE_CHECKING:
     from conftest import Broker, MakeTopic
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "frameworks"
-PATIENCE_S = 120
-Start = Callable[..., Supervised]
 EMBEDDED = pytest.mark.parametrize("broker", ["embedded"], indirect=True)
 """The broker makes no difference here."""
 
@@ -43,42 +38,8 @@ def environment() -> dict[str, str]:
 @pytest.fixture
 def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Start]:
     """Start a module with arguments, in a folder, and with variables; it is ended with the test."""
-    started = []
-
-    def begin(*command: str, cwd: Path = EXAMPLES, **variables: str) -> Supervised:
-        settings = [
-            f"{name}={value}" for name, value in ({"PYTHONPATH": environment["PYTHONPATH"]} | variables).items()
-        ]
-        whole = ["/usr/bin/env", *settings, sys.executable, "-u", *command]
-        started.append(Supervised(whole, tmp_path / f"log-{len(started)}", cwd))
-        return started[-1]
-
-    yield begin
-    for each in started:
-        each.end()
-
-
-def url_of(server: Supervised) -> str:
-    """Where a server listens, once it does."""
-    assert server.wait_for("http://127.0.0.1:", PATIENCE_S), server.output()[-2000:]
-    found = re.search(r"http://127\.0\.0\.1:\d+", server.output())
-    assert found is not None
-    return found.group()
-
-
-def values_of(broker: Broker, topic: str, count: int) -> list[tuple[bytes | None, bytes | None]]:
-    """Keys and values of the first records of a topic, sorted."""
-    servers, patience_ms = broker.bootstrap_servers, PATIENCE_S * 1000
-    with KafkaConsumer(
-        topic, bootstrap_servers=servers, auto_offset_reset="earliest", consumer_timeout_ms=patience_ms
-    ) as consumer:
-        return sorted((record.key, record.value) for record in itertools.islice(consumer, count))
-
-
-def check_quiet_end(server: Supervised) -> None:
-    """It ends by itself at SIGTERM, and without a traceback."""
-    assert server.stop(PATIENCE_S), server.output()[-2000:]
-    assert "Traceback" not in server.output(), server.output()[-2000:]
+    with starting(Path(sys.executable), environment["PYTHONPATH"], tmp_path) as begin:
+        yield begin
 
 
 def test_fastapi_takes_orders_and_adds_them_up(broker: Broker, make_topic: MakeTopic, start: Start) -> None:
@@ -94,7 +55,8 @@ def test_fastapi_takes_orders_and_adds_them_up(broker: Broker, make_topic: MakeT
             assert client.get("/health").status_code == 200
         assert client.get("/health").json() == {"orders": 10}
     check_quiet_end(server)
-    assert [json.loads(value or b"")["amount"] for _, value in values_of(broker, topic, 4)] == [1, 2, 3, 4]
+    found = values_of(broker.bootstrap_servers, topic, 4)
+    assert [json.loads(value or b"")["amount"] for _, value in found] == [1, 2, 3, 4]
 
 
 def test_gunicorn_makes_a_producer_in_each_worker(broker: Broker, make_topic: MakeTopic, start: Start) -> None:
@@ -107,7 +69,7 @@ def test_gunicorn_makes_a_producer_in_each_worker(broker: Broker, make_topic: Ma
     assert [each.status_code for each in answers] == [202] * 4, answers[0].text
     assert [each.json()["offset"] for each in answers] == [0, 1, 2, 3]
     check_quiet_end(server)
-    assert values_of(broker, topic, 4) == [(b"ada", b"%d" % number) for number in range(4)]
+    assert values_of(broker.bootstrap_servers, topic, 4) == [(b"ada", b"%d" % number) for number in range(4)]
 
 
 PRELOADED = """
@@ -176,7 +138,7 @@ def test_tasks_of_celery_send_from_forked_workers(
     assert done.returncode == 0, done.stderr
     options = ("--pool", "prefork", "--concurrency", "2", "--without-gossip", "--without-mingle", "--loglevel", "INFO")
     worker = start("-m", "celery", "-A", "celery_app", "worker", *options, **variables)
-    assert values_of(broker, topic, 6) == [(b"ada", b"%d" % number) for number in range(6)]
+    assert values_of(broker.bootstrap_servers, topic, 6) == [(b"ada", b"%d" % number) for number in range(6)]
     check_quiet_end(worker)
 
 
@@ -188,6 +150,7 @@ def test_a_scheduler_goes_on_after_each_fork(broker: Broker, make_topic: MakeTop
         for day in days:
             producer.send(runs, json.dumps({"day": day}).encode(), key=b"report").get(PATIENCE_S)
     scheduler = start("scheduler.py", **variables)
-    assert values_of(broker, results, 3) == [(b"report", f"the report of {day}".encode()) for day in days]
+    expected = [(b"report", f"the report of {day}".encode()) for day in days]
+    assert values_of(broker.bootstrap_servers, results, 3) == expected
     check_quiet_end(scheduler)
     assert "stopped" in scheduler.output()

@@ -17,8 +17,13 @@ RECIPES = Path(__file__).resolve().parents[3] / "docs" / "recipes"
 PAGES = sorted(path.stem for path in RECIPES.glob("*.md"))
 ELSEWHERE = {
     "index": "a list",
-    "fastapi": "frameworks/test_frameworks.py",
-    "notebook": "frameworks/test_notebook.py",
+    "fastapi": "integration/frameworks/test_frameworks.py",
+    "litestar": "framework_trials/test_litestar.py",
+    "django": "framework_trials/test_django.py",
+    "celery": "framework_trials/test_celery.py",
+    "airflow": "framework_trials/test_airflow.py",
+    "dagster": "framework_trials/test_dagster.py",
+    "notebook": "integration/frameworks/test_notebook.py",
     "test-with-a-failing-broker": "the test below",
 }
 """By page that has nothing to run here: what runs its programs."""
@@ -76,7 +81,7 @@ def test_the_tests_of_a_failing_broker_pass(tmp_path: Path) -> None:
 def test_every_recipe_has_something_that_runs() -> None:
     shown = {page for page in PAGES if any(kind == "text" for kind, _ in blocks(page))}
     assert sorted(set(PAGES) - shown) == sorted(ELSEWHERE)
-    tests = Path(__file__).resolve().parents[1]
+    tests = Path(__file__).resolve().parents[2]
     assert [each for each in ELSEWHERE.values() if each.endswith(".py") and not (tests / each).is_file()] == []
 
 

@@ -1,0 +1,1 @@
+"""The only application of the shop: takes orders, announces them in a topic, and reads the topic."""

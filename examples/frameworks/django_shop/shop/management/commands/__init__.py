@@ -1,0 +1,1 @@
+"""One module for each command; its name is the name of the command."""
