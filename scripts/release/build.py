@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import io
 import os
@@ -41,8 +42,9 @@ def run(command: list[str], folder: Path, **variables: str) -> str:
     return done.stdout + done.stderr
 
 
+@functools.cache
 def epoch() -> str:
-    """The time that files get: of the last commit, or what SOURCE_DATE_EPOCH says."""
+    """The time that files get: of the last commit at the first call, or what SOURCE_DATE_EPOCH says."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     return given or run(["git", "log", "-1", "--format=%ct"], ROOT).strip()
 
