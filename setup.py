@@ -1,7 +1,8 @@
 """Compile the hot modules with Cython, where that is possible; everything else stands in pyproject.toml.
 
 No compiler, no Cython, or a module that does not compile: the installation goes on with the plain `.py` of that module,
-which does the same more slowly. `KAFKA_PURE=1` skips compiling, `KAFKA_REQUIRE_COMPILED=1` makes a failure fatal.
+which does the same more slowly. `KAFKA_PURE=1` skips compiling, `KAFKA_REQUIRE_COMPILED=1` makes a failure fatal. On a
+free-threaded Python, nothing is compiled without the latter, because compiled modules need the GIL and would enable it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import os
 import runpy
 import shutil
 import sys
+import sysconfig
 import threading
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ REQUIRED = SANITIZED or os.environ.get("KAFKA_REQUIRE_COMPILED", "") not in ("",
 
 
 PURE = os.environ.get("KAFKA_PURE", "") not in ("", "0")
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def say(text: str) -> None:
@@ -73,10 +77,21 @@ def source_of(name: str) -> Path:
     return ROOT / "src" / Path(*name.split(".")).with_suffix(".py")
 
 
+def long_description() -> str:
+    """Return the README as a package index shows it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    function = runpy.run_path(str(ROOT / "scripts" / "long_description.py"))["long_description"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    return str(function(readme, project.get("urls", {}).get("Repository", "")))
+
+
 def extensions() -> list[Extension]:
     """One optional extension a hot module; empty if the plain variant is wanted."""
     if PURE:
         say("KAFKA_PURE is set: nothing is compiled")
+        return []
+    if FREE_THREADED and not REQUIRED:
+        say("this Python is free-threaded: nothing is compiled, because compiled modules would enable the GIL")
         return []
     if SANITIZED:
         checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
@@ -217,6 +232,8 @@ class WheelOfWhatWasBuilt(bdist_wheel):
 
 
 options: dict[str, Any] = {
+    "long_description": long_description(),
+    "long_description_content_type": "text/markdown",
     "ext_modules": extensions(),
     "cmdclass": {"build_ext": BuildHotModules, "build_py": BuildModules, "bdist_wheel": WheelOfWhatWasBuilt},
 }

@@ -25,6 +25,9 @@ EXTRAS = {
     "joserfc",
     "starlette",
     "uvicorn",
+    "pydantic",
+    "sqlglot",
+    "yaml",
 }
 
 
@@ -44,9 +47,11 @@ def main() -> int:
 
 
 def _missing(error: BaseException) -> str:
-    """The library that an error, or its message, names; an empty string if there is none."""
-    found = error if isinstance(error, ModuleNotFoundError) else error.__cause__
-    return (found.name or "").partition(".")[0] if isinstance(found, ModuleNotFoundError) else ""
+    """Return the library that an error, or one that caused it, names; an empty string if there is none."""
+    for found in (error, error.__cause__):
+        if isinstance(found, ModuleNotFoundError) and found.name:
+            return found.name.partition(".")[0]
+    return ""
 
 
 if __name__ == "__main__":

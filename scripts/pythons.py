@@ -108,24 +108,35 @@ def run_tests(run: Run, python: str, pytest_arguments: Sequence[str]) -> list[st
 
 
 def find_interpreter(version: str, needs: Sequence[str] = ("venv", "ensurepip")) -> str | None:
-    """An interpreter of this version that has these modules: pyenv's newest, or the one on the PATH."""
+    """Return an interpreter of a version that has these modules: pyenv's newest, or the one on the PATH.
+
+    ``3.14t`` is the free-threaded Python 3.14. It may also be in the folder ``python-3.14t`` of the cache.
+    """
     candidates = []
+    base = version.removesuffix("t")
     if pyenv := shutil.which("pyenv"):
         listed = subprocess.run([pyenv, "versions", "--bare"], capture_output=True, text=True, check=False).stdout
-        releases = [line.strip() for line in listed.splitlines() if line.strip().startswith(f"{version}.")]
+        releases = [line.strip() for line in listed.splitlines() if line.strip().startswith(f"{base}.")]
         for release in sorted(releases, key=_release_number, reverse=True):
             prefix = subprocess.run([pyenv, "prefix", release], capture_output=True, text=True, check=False).stdout
             candidates.append(os.path.join(prefix.strip(), "bin", "python"))
     candidates.append(shutil.which(f"python{version}") or "")
+    candidates.append(str(cache() / f"python-{version}" / "bin" / f"python{version}"))
     return next((each for each in candidates if each and _version_of(each, needs) == version), None)
 
 
 def _release_number(release: str) -> list[int]:
-    return [int(part) for part in release.split(".") if part.isdigit()]
+    return [int(part) for part in release.removesuffix("t").split(".") if part.isdigit()]
+
+
+def cache() -> Path:
+    """Return the folder with what is kept between runs."""
+    return Path(os.environ.get("KAFKA_COLUMNAR_CACHE") or Path.home() / ".cache" / "kafka-columnar")
 
 
 def _version_of(interpreter: str, needs: Sequence[str]) -> str:
-    code = f"import {', '.join(['sys', *needs])}; print('%d.%d' % sys.version_info[:2])"
+    code = f"import {', '.join(['sys', 'sysconfig', *needs])}; print(sysconfig.get_python_version(), end='');"
+    code += "print('t' if sysconfig.get_config_var('Py_GIL_DISABLED') else '')"
     try:
         return subprocess.run([interpreter, "-c", code], capture_output=True, text=True, check=False).stdout.strip()
     except OSError:
@@ -140,8 +151,11 @@ def run_here(command: Sequence[str], variables: Mapping[str, str], output: IO[st
     subprocess.run(command, cwd=ROOT, env={**clean, **variables}, stdout=output, stderr=output, check=True)
 
 
-def in_debian(version: str) -> tuple[Run, str, Path]:
-    """Return what runs commands in a Debian system with this version, its interpreter, and the system's folder."""
+def debian(version: str) -> Path:
+    """Return the folder of a Debian system with a version of Python, which is set up if it is not there.
+
+    Raises `UnavailableError` if no release of Debian has it, or this machine cannot set up the system.
+    """
     release = IN_DEBIAN.get(version)
     if release is None:
         raise UnavailableError(f"neither pyenv nor the PATH has python{version}")
@@ -150,10 +164,15 @@ def in_debian(version: str) -> tuple[Run, str, Path]:
     missing = [tool for tool in ("debootstrap", "chroot", "unshare") if shutil.which(tool) is None]
     if missing:
         raise UnavailableError(f"neither pyenv nor the PATH has it, and {', '.join(missing)} is not installed")
-    cache = Path(os.environ.get("KAFKA_COLUMNAR_CACHE") or Path.home() / ".cache" / "kafka-columnar")
-    folder = cache / f"debian-{release}"
+    folder = cache() / f"debian-{release}"
     if not (folder / "ready").exists():
         make_debian(release, folder, [each.format(f"python{version}") for each in PACKAGES])
+    return folder
+
+
+def in_debian(version: str) -> tuple[Run, str, Path]:
+    """Return what runs commands in a Debian system with this version, its interpreter, and the system's folder."""
+    folder = debian(version)
     copy_tree(folder / "tree")
 
     def run(command: Sequence[str], variables: Mapping[str, str], output: IO[str] | None) -> None:

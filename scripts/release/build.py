@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import io
 import os
@@ -10,8 +11,12 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scripts.release.targets import Target
+
+if TYPE_CHECKING:
+    from scripts.release.interpreters import Interpreter
 
 ROOT = Path(__file__).resolve().parents[2]
 PURE = {"KAFKA_PURE": "1"}
@@ -21,19 +26,25 @@ class BuildError(Exception):
     """Something could not be built; the text says what, and what the tool said."""
 
 
+def cleaned() -> dict[str, str]:
+    """Return the environment without what would change a build, and without what make tells its own commands."""
+    left_out = ("PYTHON", "VIRTUAL_ENV", "KAFKA_", "MAKE", "MFLAGS")
+    kept = ("KAFKA_COLUMNAR_CACHE",)
+    return {name: value for name, value in os.environ.items() if name in kept or not name.startswith(left_out)}
+
+
 def run(command: list[str], folder: Path, **variables: str) -> str:
     """What a command prints, run in a folder; raises `BuildError`."""
-    clean = {
-        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV", "KAFKA_"))
-    }
-    done = subprocess.run(command, cwd=folder, env={**clean, **variables}, capture_output=True, text=True, check=False)
+    environment = {**cleaned(), **variables}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BuildError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
     return done.stdout + done.stderr
 
 
+@functools.cache
 def epoch() -> str:
-    """The time that files get: of the last commit, or what SOURCE_DATE_EPOCH says."""
+    """The time that files get: of the last commit at the first call, or what SOURCE_DATE_EPOCH says."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     return given or run(["git", "log", "-1", "--format=%ct"], ROOT).strip()
 
@@ -89,14 +100,14 @@ def unpack(archive: Path, folder: Path) -> Path:
 
 def pure_wheel(tree: Path, out: Path) -> Path:
     """Build the wheel in which nothing is compiled, from an unpacked source distribution."""
-    return _wheel(sys.executable, tree, out, **PURE)
+    return _wheel([sys.executable], tree, out, **PURE)
 
 
-def wheel(python: str, tree: Path, out: Path, target: Target) -> Path:
+def wheel(tools: Interpreter, tree: Path, out: Path, target: Target) -> Path:
     """Build a compiled wheel for a system with zig, from an unpacked source distribution.
 
     Arguments:
-        python: an interpreter of the version that the wheel is for, with setuptools, Cython and ziglang.
+        tools: a Python of the version that the wheel is for, with setuptools, Cython and ziglang.
         tree: where to build; what was compiled there before is removed.
         out: the folder of the wheel.
         target: the system.
@@ -104,10 +115,10 @@ def wheel(python: str, tree: Path, out: Path, target: Target) -> Path:
     for left in (tree / "build").glob("*"):
         if left.name != "cython":  # what Cython made of the sources is the same for all
             shutil.rmtree(left)
-    version = run([python, "-c", "import sys; print('%d%d' % sys.version_info[:2])"], tree).strip()
-    compiler = f"{python} -m ziglang cc -target {target.triple} -ffile-prefix-map={tree}=."
+    version = tools.version.replace(".", "")
+    compiler = f"{tools.python} -m ziglang cc -target {target.triple} -ffile-prefix-map={tree}=."
     return _wheel(
-        python,
+        tools.command(),
         tree,
         out,
         "--plat-name",
@@ -119,10 +130,10 @@ def wheel(python: str, tree: Path, out: Path, target: Target) -> Path:
     )
 
 
-def _wheel(python: str, tree: Path, out: Path, *arguments: str, **variables: str) -> Path:
+def _wheel(python: list[str], tree: Path, out: Path, *arguments: str, **variables: str) -> Path:
     made = out / "made"
     shutil.rmtree(made, ignore_errors=True)
-    command = [python, "setup.py", "--quiet", "build_ext", "--parallel", "2", "bdist_wheel", "--dist-dir", str(made)]
+    command = [*python, "setup.py", "--quiet", "build_ext", "--parallel", "2", "bdist_wheel", "--dist-dir", str(made)]
     run([*command, *arguments], tree, SOURCE_DATE_EPOCH=epoch(), PYTHONHASHSEED="0", **variables)
     (file,) = made.iterdir()
     return Path(shutil.move(file, out / file.name))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.release.build import ROOT, BuildError, run
+from scripts.release.interpreters import Interpreter
 
 CHECKSUMS = "SHA256SUMS"
 _OUTAGE = re.compile(r"ConnectionError|Timeout|Max retries|ServiceError|HTTPError")
@@ -33,19 +34,19 @@ def checksums(folder: Path) -> str:
     return f"{CHECKSUMS} has {len(files)} files"
 
 
-def bill(python: str, out: Path, version: str) -> str:
+def bill(python: Interpreter, out: Path, version: str) -> str:
     """Write the software bill of materials (CycloneDX) of an environment, and say how many components it has.
 
     Arguments:
-        python: the interpreter of an environment with the package and its dependencies.
+        python: the Python, on this system, of an environment with the package and its dependencies.
         out: the folder for the file.
         version: the version of the package.
 
     Raises `BuildError` if the package itself or one of its dependencies is missing in it.
     """
     file = out / f"kafka_columnar-{version}.cdx.json"
-    command = ["environment", "--output-reproducible", "--spec-version", "1.6", "--of", "JSON", "-o", str(file), python]
-    run([sys.executable, "-m", "cyclonedx_py", *command], ROOT)
+    options = ["--output-reproducible", "--spec-version", "1.6", "--of", "JSON", "-o", str(file)]
+    run([sys.executable, "-m", "cyclonedx_py", "environment", *options, python.python], ROOT)
     found = {each["name"].lower().replace("_", "-") for each in json.loads(file.read_text("utf-8"))["components"]}
     if missing := {"kafka-columnar", "click"} - found:
         raise BuildError(f"{file.name} lacks {', '.join(sorted(missing))}: it has {', '.join(sorted(found))}")

@@ -1,36 +1,82 @@
-"""Tries what was built as a user would: installed into an empty environment, then the first program of the README."""
+"""Tries what was built as a user would: installed into an empty environment, then the first program of the README.
+
+`on_python` runs the unit tests and shares clients between threads there. To run more tests, add their folder to
+`TESTS`, and what they import to `TEST_PACKAGES`.
+"""
 
 from __future__ import annotations
 
 import re
 import socket
-import subprocess
 from pathlib import Path
 
-from scripts.release.build import ROOT, BuildError, run
+from scripts.release.build import ROOT, BuildError
+from scripts.release.interpreters import Interpreter
+
+TESTS = (
+    *("admin", "aio", "cluster", "config", "consumer", "coordinator", "legacy", "metrics", "net", "partitioner"),
+    *("producer", "record", "wire"),
+)
+"""Folders of unit tests: the clients, which need few packages."""
+TEST_PACKAGES = (
+    *("pytest", "pytest-asyncio", "pytest-timeout", "iniconfig", "pluggy", "packaging", "pygments"),
+    *("hypothesis", "sortedcontainers", "attrs", "typing_extensions", "numpy", "pyarrow"),
+)
+"""What these tests need, with the versions of requirements/dev.txt. All have wheels for a free-threaded Python."""
+NEED_OTHERS = (
+    *("legacy/test_compression_functions.py", "producer/test_send_arrow.py"),
+    *("record/test_codecs.py", "record/test_columns.py", "record/test_reference.py"),
+    *("cluster/telemetry", "metrics/test_opentelemetry.py", "metrics/test_prometheus.py"),
+    *("consumer/test_bounded_read.py", "producer/send/test_recreated_topics_in_bulk.py"),
+)
+"""Tests in these folders that also need pandas, polars, zstandard, OpenTelemetry, Prometheus or rich.
+
+The first three have no wheels for a free-threaded Python, or enable the GIL there.
+"""
+_COUNTS = re.compile(r"^\d+ passed.*", re.MULTILINE)
 
 
-def install(python: str, built: Path, folder: Path) -> str:
-    """Make an environment with what was built and its dependencies; gives its interpreter."""
-    run([python, "-m", "venv", "--clear", str(folder)], ROOT)
-    inside = str(folder / "bin" / "python")
-    run([inside, "-m", "pip", "install", "--quiet", "--no-cache-dir", str(built)], folder)
-    return inside
+def install(python: Interpreter, built: Path, folder: Path) -> Interpreter:
+    """Make an environment with what was built and its dependencies, and return its Python."""
+    return python.environment(folder, str(built), options=("--no-cache-dir",))
 
 
-def first_commands(python: str, folder: Path, compiled: bool) -> str:
+def on_python(inside: Interpreter, pins: list[str], compiled: bool) -> str:
+    """Run the unit tests of the clients, then share clients between threads, with what is installed.
+
+    Arguments:
+        inside: the Python of the environment.
+        pins: the packages that the tests need, with versions.
+        compiled: whether compiled modules are installed.
+
+    Returns what came of it; raises `BuildError` if a test fails or the GIL is not as it should be.
+    """
+    inside.install("--no-deps", *pins)
+    folders = [f"tests/unit/{name}" for name in TESTS]
+    options = ["-p", "no:cacheprovider", "-q", "-m", "not exhaustive"]
+    options += [f"--ignore=tests/unit/{name}" for name in NEED_OTHERS]
+    variables = {"KAFKA_REQUIRE_COMPILED": "1"} if compiled else {"KAFKA_PURE": "1"}
+    said = inside.run(ROOT, "-m", "pytest", *options, *folders, PYTHONDONTWRITEBYTECODE="1", **variables)
+    counts = _COUNTS.findall(said)
+    if not counts:
+        raise BuildError(f"pytest ran no test on Python {inside.version}:\n{said[-2000:]}")
+    gil = "0" if inside.is_free_threaded else "1"
+    shared = inside.run(ROOT, "-W", "error", "scripts/thread_trial.py", "--gil", gil)
+    return f"{counts[-1].strip('= ')}; {shared.strip()}"
+
+
+def first_commands(python: Interpreter, folder: Path, compiled: bool) -> str:
     """The doctor, every module, a broker, and the first program of the README; gives the doctor's first line."""
-    said = run([str(Path(python).parent / "kafka"), "doctor"], folder)
+    said = python.run(folder, "-m", "kafka_columnar", "doctor")
     if ("compiled" if compiled else "plain") not in said.splitlines()[0]:
         raise BuildError(f"the wrong variant was installed:\n{said}")
-    run([python, str(ROOT / "scripts" / "imports.py")], folder)
+    python.run(folder, str(ROOT / "scripts" / "imports.py"))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [python, "-m", "kafka", "broker", "--data-dir", str(folder / "data"), "--port", str(port)]
-    broker = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    broker = python.start(folder, "-m", "kafka", "broker", "--data-dir", str(folder / "data"), "--port", str(port))
     try:
         program = readme_program("Produce and consume").replace("localhost:9092", f"127.0.0.1:{port}")
-        run([python, "-W", "error", "-c", program], folder)
+        python.run(folder, "-W", "error", "-c", program)
     finally:
         broker.terminate()
         broker.communicate()

@@ -106,6 +106,14 @@ def plain_is_built() -> bool:
     return os.path.exists(os.path.join(os.path.dirname(__file__), PLAIN_BUILD))
 
 
+def is_free_threaded() -> bool:
+    """Return whether this Python is built to run without the GIL, so that compiled modules are not the default.
+
+    They need the GIL, and importing one would enable it for the whole process.
+    """
+    return "free-threading build" in sys.version
+
+
 def install_plain_finder() -> None:
     """Put `PlainFinder` before the import system's own finders, once, if the environment asks for it."""
     if plain_is_forced() and PlainFinder not in sys.meta_path:
@@ -140,7 +148,7 @@ def warn_if_plain() -> None:
     _checked = True
     loaded = (sys.modules[name].__spec__ for name in HOT_MODULES if name in sys.modules)
     if any(spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader) for spec in loaded):
-        if plain_is_forced() or plain_is_built():
+        if plain_is_forced() or plain_is_built() or is_free_threaded():
             return
         logging.getLogger("kafka").warning(
             "kafka-columnar is not compiled here and runs several times slower; 'kafka doctor' says how to change "

@@ -115,6 +115,8 @@ def report(problems: Sequence[Problem]) -> Iterator[str]:
     variant, modules = _variant()
     yield f"kafka-columnar {_version('kafka-columnar')}: {variant}"
     yield _ROW.format("Python", platform.python_version(), platform.platform())
+    if _is_free_threaded():
+        yield _ROW.format("GIL", "enabled" if gil_is_enabled() else "disabled", "this Python is free-threaded")
     for name, use in LIBRARIES.items():
         yield _ROW.format(name, _version(name), use)
     yield _ROW.format("Java", _java(), "Spark needs version 17 or later")
@@ -147,11 +149,25 @@ def _advice() -> str:
         return "KAFKA_PURE is set, so the plain variant runs. It works, several times slower."
     if _is_built_plain():
         return "This was built with KAFKA_PURE=1, so the plain variant runs. It works, several times slower."
+    if _is_free_threaded():
+        return (
+            "The plain variant runs, because compiled modules would enable the GIL for the whole process. If threads "
+            "of Python code are not what you need, an ordinary Python with compiled modules is several times faster."
+        )
     again = installation.reinstall("--no-cache-dir", "--no-binary", "kafka-columnar")
     return (
         "The plain variant works, several times slower. For the compiled one install a C compiler and Python's headers "
         f"(on Debian and Ubuntu: apt-get install gcc python3-dev), then: {again}"
     )
+
+
+def _is_free_threaded() -> bool:
+    return "free-threading build" in sys.version
+
+
+def gil_is_enabled() -> bool:
+    """Return whether only one thread at a time runs Python code; always true before Python 3.13."""
+    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
 def _version(name: str) -> str:

@@ -4,6 +4,8 @@ import pathlib
 import re
 import tomllib
 
+import pytest
+from scripts.long_description import long_description
 from scripts.release import project
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -16,6 +18,29 @@ def test_the_readme_links_to_every_guide_that_it_names() -> None:
     assert [target for target in targets if not (ROOT / target).is_file()] == []
     assert re.findall(r"`(?:docs/)?[A-Z_]+\.md`", text) == []
     assert "docs/START.md" in targets
+
+
+def test_the_long_description_has_no_link_that_only_works_in_the_repository() -> None:
+    readme = (ROOT / "README.md").read_text()
+    text = long_description(readme, PROJECT.get("urls", {}).get("Repository", ""))
+    links = re.findall(r"\]\(([^)]*)\)", text)
+    assert [link for link in links if not link.startswith("https://")] == []
+    assert "`docs/START.md` is a five-minute tour" in text
+    assert 'kafka = {"kafka.bootstrap.servers": "localhost:9092"}' in text, "programs stay as they are"
+    assert readme.count("```") == text.count("```")
+
+
+def test_relative_links_lead_to_the_repository_if_it_is_known() -> None:
+    readme = "See [A.md](docs/A.md#x), [it](b.md), [c](https://c.org), [below](#d).\n```python\na[0](b)\n```\n"
+    assert long_description(readme, "https://host/we/it") == (
+        "See [A.md](https://host/we/it/blob/main/docs/A.md#x), [it](https://host/we/it/blob/main/b.md), "
+        "[c](https://c.org), [below](#d).\n```python\na[0](b)\n```\n"
+    )
+    assert long_description(readme) == (
+        "See `docs/A.md`, it (`b.md`), [c](https://c.org), below.\n```python\na[0](b)\n```\n"
+    )
+    with pytest.raises(ValueError, match=r"relative image, which no package index can show: p\.png"):
+        long_description("![p](p.png)")
 
 
 def test_the_readme_names_only_extras_that_exist() -> None:

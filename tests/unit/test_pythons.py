@@ -38,6 +38,17 @@ def test_the_path_is_looked_at_where_pyenv_has_none(machine):
     assert pythons.find_interpreter("3.13") is None
 
 
+def test_a_free_threaded_python_is_taken_only_for_its_own_version(machine, monkeypatch):
+    monkeypatch.setenv("KAFKA_COLUMNAR_CACHE", str(machine / "cache"))
+    script(machine / "versions" / "3.14.7t" / "bin" / "python", "echo 3.14t")
+    assert pythons.find_interpreter("3.14") is None
+    assert pythons.find_interpreter("3.14t") == str(machine / "versions" / "3.14.7t" / "bin" / "python")
+    (machine / "versions" / "3.14.7t" / "bin" / "python").unlink()
+    kept = machine / "cache" / "python-3.14t" / "bin" / "python3.14t"
+    script(kept, "echo 3.14t")
+    assert pythons.find_interpreter("3.14t") == str(kept)
+
+
 def test_what_cannot_be_run_is_named_with_the_reason_and_fails_only_where_it_is_demanded(machine, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["pythons", "--versions", "3.12", "3.14"])
     monkeypatch.setattr(pythons, "find_interpreter", lambda version: None)

@@ -350,6 +350,15 @@ class ProducerCore:
         if self._callbacks_are_late:
             log.warning("the producer is closed, but callbacks are still running")
 
+    async def raise_unseen(self) -> None:
+        """Raise what `flush` raises for failures whose futures are gone.
+
+        Without the GIL, what a thread drops while the loop also refers to it is freed when that thread runs again, so
+        that `flush` may be too early to see this.
+        """
+        if self._outcomes is not None:
+            self._outcomes.failures.raise_unseen()
+
     def raise_failures(self) -> None:
         """After `close` has finished, raise the error that `flush` would have raised before it. Thread-safe.
 

@@ -219,6 +219,8 @@ async def test_waiters_for_rows_get_an_error_when_the_loop_dies() -> None:
         producer.core.loop_failed(IllegalStateError("the loop has died"))
         await asyncio.to_thread(waiting.join, PATIENCE_S)
         assert not waiting.is_alive()
+        while len(told) < 2:  # the errback runs in another thread
+            await asyncio.sleep(0)
         assert [str(each).rpartition(": ")[2] for each in told] == ["the loop has died"] * 2
         assert future.failed()
         with pytest.raises(IllegalStateError, match="the loop has died"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
+from kafka._variant import is_free_threaded
 from kafka.producer._async.transaction_calls import AsyncTransactionCalls
 from kafka.producer.appending.appender import Append
 from kafka.producer.appending.checks import (
@@ -108,6 +109,8 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         """
         core = self._started()
         await self._runner.run(core, core.flush(checked_timeout_s(timeout), self._runner.in_callback()))
+        if is_free_threaded():
+            await self._runner.run(core, core.raise_unseen())
 
     async def purge(self, in_queue: bool = True, in_flight: bool = False) -> int:
         """Drop unacknowledged records, like librdkafka's ``purge``; the producer remains usable.

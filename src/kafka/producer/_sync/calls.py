@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
+from kafka._variant import is_free_threaded
 from kafka.producer._sync.transaction_calls import TransactionCalls
 from kafka.producer.appending.appender import Append
 from kafka.producer.appending.checks import (
@@ -109,6 +110,8 @@ class ProducerCalls(TransactionCalls):
         """
         core = self._started()
         self._runner.run(core, core.flush(checked_timeout_s(timeout), self._runner.in_callback()))
+        if is_free_threaded():
+            self._runner.run(core, core.raise_unseen())
 
     def purge(self, in_queue: bool = True, in_flight: bool = False) -> int:
         """Drop unacknowledged records, like librdkafka's ``purge``; the producer remains usable.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from kafka._variant import is_free_threaded
 from kafka.record.batch_types import Buffer, Compression
 from kafka.record.memory import allocate, cut
 
@@ -15,6 +16,26 @@ MAX_DECOMPRESSED_SIZE = 256 << 20
 Errors = tuple[type[Exception], ...]
 _DAMAGE: Errors = (ValueError, IndexError)
 """Errors that this package's own code raises for damaged bytes."""
+
+
+def filling_views(decompress_into: Callable[..., int]) -> Callable[..., int]:
+    """Return a function of cramjam that decompresses into memory, for memory of any kind.
+
+    On a free-threaded Python, cramjam does not write into a memoryview, so the result takes a detour there.
+
+    Arguments:
+        decompress_into: takes compressed bytes and the memory, and returns the number of bytes written.
+    """
+    if not is_free_threaded():
+        return decompress_into
+
+    def fill(data: Buffer, room: memoryview, **options: Any) -> int:
+        scratch = bytearray(len(room))
+        size = int(decompress_into(data, scratch, **options))
+        room[:size] = memoryview(scratch)[:size]
+        return size
+
+    return fill
 
 
 class CodecError(ValueError):

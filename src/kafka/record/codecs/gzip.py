@@ -8,7 +8,7 @@ import zlib
 import cramjam
 
 from kafka.record.batch_types import Buffer, Compression
-from kafka.record.codecs.codec import Codec, CodecError, CompressedRecords, SizeLimitError
+from kafka.record.codecs.codec import Codec, CodecError, CompressedRecords, SizeLimitError, filling_views
 
 _DEFAULT_LEVEL = 6
 """The level that zlib, and therefore Java, uses for -1."""
@@ -16,6 +16,7 @@ _DEFLATE_RATIO = 1032
 _GIVEN_FIRST = 256
 _PADDING_CHUNK = 4096
 _ERRORS = (cramjam.DecompressionError, zlib.error)
+_decompress_into = filling_views(cramjam.gzip.decompress_into)
 
 
 def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
@@ -25,7 +26,7 @@ def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
 def _measure(data: memoryview, max_size: int) -> CompressedRecords:
     # The last four bytes contain the size if there is a single member, which is nearly always the case.
     bound = min(int.from_bytes(data[-4:], "little"), _DEFLATE_RATIO * len(data))
-    fill = functools.partial(cramjam.gzip.decompress_into, data)
+    fill = functools.partial(_decompress_into, data)
     return CompressedRecords(len(data), bound, fill, _ERRORS, functools.partial(_gunzip_members, data, max_size))
 
 

@@ -16,10 +16,11 @@ except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 from kafka.record.batch_types import Buffer, Compression
-from kafka.record.codecs.codec import Codec, CompressedRecords
+from kafka.record.codecs.codec import Codec, CompressedRecords, filling_views
 
 _ERRORS = (cramjam.DecompressionError,)
-_decompress_block_into = cramjam.lz4.decompress_block_into
+_decompress_block_into = filling_views(cramjam.lz4.decompress_block_into)
+_decompress_frame_into = filling_views(cramjam.lz4.decompress_into)
 _MAGIC = b"\x04\x22\x4d\x18"
 _DESCRIPTOR = b"\x60\x40"  # version 1, independent blocks; blocks of 64 KiB
 _CHECKSUM = b"\x82"
@@ -138,7 +139,7 @@ def _is_simple(flags: int) -> bool:
 
 def _fill_from_frame(data: memoryview, target: memoryview) -> int:
     """Decompress a frame with linked blocks or checksums; return the number of bytes written."""
-    return int(cramjam.lz4.decompress_into(_with_right_checksum(data), target))
+    return _decompress_frame_into(_with_right_checksum(data), target)
 
 
 def _header_size(flags: int) -> int:

@@ -17,7 +17,7 @@ except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 from kafka.record.batch_types import Buffer, Compression
-from kafka.record.codecs.codec import Codec, CompressedRecords, within
+from kafka.record.codecs.codec import Codec, CompressedRecords, filling_views, within
 
 if cython.compiled:
     from cython.cimports.kafka.record.integers import read_int32
@@ -38,6 +38,7 @@ _BLOCK_SIZE = 32 * 1024
 _MAX_RATIO = cython.declare(cython.longlong, 22)
 """Maximum compression ratio: the longest copy turns 3 bytes into 64."""
 _ERRORS = (cramjam.DecompressionError,)
+_decompress_raw_into = filling_views(cramjam.snappy.decompress_raw_into)
 _MOST_LITERALS = cython.declare(cython.Py_ssize_t, 60)
 """Maximum number of literals announced by a one-byte tag."""
 
@@ -132,7 +133,7 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
 
 def _fill(block: memoryview, room: memoryview) -> int:
     """Decompress one block into memory of the size that the block claims."""
-    written: int = cramjam.snappy.decompress_raw_into(block, room)
+    written: int = _decompress_raw_into(block, room)
     if written != len(room):
         raise ValueError(f"a snappy block claims {len(room)} bytes and has {written}")
     return written

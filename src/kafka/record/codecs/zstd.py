@@ -18,7 +18,7 @@ from typing import Any
 import cramjam
 
 from kafka.record.batch_types import Buffer, Compression
-from kafka.record.codecs.codec import Codec, CompressedRecords, within
+from kafka.record.codecs.codec import Codec, CompressedRecords, filling_views, within
 
 if sys.version_info >= (3, 14):
     from compression import zstd as library
@@ -55,6 +55,7 @@ class _Contexts(threading.local):
 _contexts = _Contexts()
 ERRORS: tuple[type[Exception], ...] = (library.ZstdError, cramjam.DecompressionError)
 """Exceptions that the libraries raise for invalid bytes."""
+_decompress_into = filling_views(cramjam.zstd.decompress_into)
 ZstdError: type[Exception] = library.ZstdError
 """The exception that programs written for kafka-python catch: the one in zstandard, if that library is installed."""
 if zstandard is not None:
@@ -115,7 +116,7 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
     if end != len(data) or claimed > min(most, len(room)):
         raise ValueError("not one frame, or it claims to hold more than it can, or than there is room for")
     if _contexts.decompressor is None:
-        return int(cramjam.zstd.decompress_into(data, room[: min(most, len(room), _AT_ONCE)]))
+        return _decompress_into(data, room[: min(most, len(room), _AT_ONCE)])
     plain = _contexts.decompressor.decompress(data, max_output_size=min(most, _AT_ONCE))
     room[: len(plain)] = plain
     return len(plain)
@@ -133,7 +134,7 @@ def fill(data: memoryview, room: memoryview) -> int:
         One of `ERRORS`: the data is damaged, or `room` is too small.
     """
     if _contexts.decompressor is None:
-        return int(cramjam.zstd.decompress_into(data, room))
+        return _decompress_into(data, room)
     reader = _contexts.decompressor.stream_reader(data, read_across_frames=True)
     size = reader.readinto(room)
     if size == len(room) and reader.read(1):
