@@ -8,6 +8,7 @@
 #                     kills while it writes exactly once, 50 million rows, and 200 programs on its own Kafka connector and on ours
 # make pipeline-trials   kills while a pipeline processes a million records, replays its dead letters and backfills (PIPELINE_RECORDS=20000)
 # make pipeline-clusters   pipelines on a standalone cluster, with kills of a worker and the driver, and with Spark Connect
+# make container-trials   the steps of deploy/*.Containerfile in chroots, as root: builds, health checks, signals, read-only roots
 # make check     lint, types and quick unit tests, in two minutes (make check-all: all unit tests, the exhaustive ones too)
 # make bench     the benchmarks, in twenty-five minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -24,7 +25,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-all lint types unit unit-clients unit-rest unit-plain fuzz fuzz-quick test test-exhaustive jars \
-    integration test-pythons test-generations test-matrix spark-trials spark-older pipeline-trials pipeline-clusters demo docs release-check bench bench-full bench-quick simulate \
+    integration test-pythons test-generations test-matrix spark-trials spark-older pipeline-trials pipeline-clusters container-trials demo docs release-check bench bench-full bench-quick simulate \
     mutate java clean distclean
 
 VENV := .venv
@@ -170,6 +171,10 @@ pipeline-clusters: setup java
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/spark-trials.txt
 	$(BIN)/python -m pytest tests/spark_trials/cluster/test_pipelines_submitted.py \
 	    tests/spark_trials/cluster/test_pipelines_connect.py --timeout 2400 $(PYTEST_ARGS)
+
+# Needs root, debootstrap and a Python 3.12 with a prefix of its own; says which is missing. KAFKA_PURE=1 compiles nothing.
+container-trials: setup
+	$(BIN)/python -m scripts.containers $(IMAGES)
 
 # A batch, a stream and writes with PySpark 4.0, and then with 4.1: one JVM at a time, beside other checks.
 spark-older: setup java
