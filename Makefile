@@ -10,6 +10,7 @@
 # make pipeline-clusters   pipelines on a standalone cluster, with kills of a worker and the driver, and with Spark Connect
 # make ui-trials   every page of the web UI under axe in Chromium, and on three brokers of Apache Kafka of which one dies
 # make framework-trials   FastAPI, Litestar, Django, Celery, Airflow and Dagster with this package, each in its own environment
+# make container-trials   the steps of deploy/*.Containerfile in chroots, as root: builds, health checks, signals, read-only roots
 # make check     lint, types and quick unit tests, in two minutes (make check-all: all unit tests, the exhaustive ones too)
 # make bench     the benchmarks, in twenty-five minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -26,7 +27,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-all lint types unit unit-clients unit-rest unit-plain fuzz fuzz-quick test test-exhaustive jars \
-    integration test-pythons test-generations test-matrix spark-trials spark-older pipeline-trials pipeline-clusters ui-trials framework-trials demo docs release-check bench bench-full bench-quick simulate \
+    integration test-pythons test-generations test-matrix spark-trials spark-older pipeline-trials pipeline-clusters ui-trials framework-trials container-trials demo docs release-check bench bench-full bench-quick simulate \
     mutate java clean distclean
 
 VENV := .venv
@@ -180,6 +181,10 @@ pipeline-clusters: setup java
 # The frameworks' environments are kept in the cache, one for each set of pins.
 framework-trials: setup java
 	$(BIN)/python -m pytest tests/framework_trials tests/integration/frameworks/test_frameworks.py --timeout 900 $(PYTEST_ARGS)
+
+# Needs root, debootstrap and a Python 3.12 with a prefix of its own; says which is missing. KAFKA_PURE=1 compiles nothing.
+container-trials: setup
+	$(BIN)/python -m scripts.containers $(IMAGES)
 
 # A batch, a stream and writes with PySpark 4.0, and then with 4.1: one JVM at a time, beside other checks.
 spark-older: setup java

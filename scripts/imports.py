@@ -9,6 +9,9 @@ import sys
 import kafka
 
 EXTRAS = {
+    "anywidget",
+    "testcontainers",
+    "traitlets",
     "numpy",
     "pyarrow",
     "pandas",

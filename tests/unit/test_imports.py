@@ -68,15 +68,17 @@ LIBRARIES = (
     "uvicorn",
     "matplotlib.figure",
 )
+WITH_FRAMEWORKS = ("kafka.notebook.live_widgets", "kafka.testing.containers")
+"""Modules whose libraries only the tests in integration/frameworks have."""
 
 
 def all_modules() -> list[str]:
-    """Return every module of the distribution, except those that run something when they are imported."""
+    """Return every module, except those that run something when they are imported, and `WITH_FRAMEWORKS`."""
     names = [*ADDRESSES]
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
         names.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
-    return [name for name in names if not name.endswith("__main__")]
+    return [name for name in names if not name.endswith("__main__") and name not in WITH_FRAMEWORKS]
 
 
 def import_alone(names: Sequence[str], preload: Sequence[str] = (), blocked: Sequence[str] = (), **env: str) -> None:
