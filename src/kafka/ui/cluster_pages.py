@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kafka.display.page_elements import UNKNOWN, Html, count, facts, html, joined, link, size
-from kafka.errors import KafkaError, error_text, for_code
+from kafka.errors import for_code
+from kafka.ui.asked import asked
 from kafka.ui.config_table import config_table, read_configs
 from kafka.ui.health import health_of
 from kafka.ui.page_frame import live_address, live_page, not_yet, trouble
@@ -39,7 +40,8 @@ class _Load:
 async def health_page(ui: Ui) -> Html:
     """Return the page for the health of the cluster."""
     await ui.poller.snapshot()
-    still = html("<h2>Metadata quorum</h2>{}", await _quorum(ui))
+    quorum = await asked(ui, "The cluster does not describe its quorum", lambda: _quorum(ui), is_optional=True)
+    still = html("<h2>Metadata quorum</h2>{}", quorum)
     return live_page(ui, "Cluster health", "/health", health_part(ui), live_address(ui, "health"), still)
 
 
@@ -92,12 +94,7 @@ def _partition_state(place: _Place) -> Html:
 
 async def _quorum(ui: Ui) -> Html:
     """Describe the controllers that store the cluster's metadata (KRaft)."""
-    if ui.poller.trouble:
-        return trouble(ui.poller.trouble)
-    try:
-        described = await ui.admin.describe_metadata_quorum()
-    except KafkaError as error:
-        return html('<p class="quiet">The cluster does not describe its quorum: {}</p>', error_text(error))
+    described = await ui.admin.describe_metadata_quorum()
     (partition,) = described["topics"][0]["partitions"]
     rows = [
         *((each, "Leader" if each["replica_id"] == partition["leader_id"] else "Voter")
@@ -118,7 +115,8 @@ async def _quorum(ui: Ui) -> Html:
 async def brokers_page(ui: Ui) -> Html:
     """Return the page that lists the brokers."""
     await ui.poller.snapshot()
-    still = html("<h2>Features</h2>{}", await _features(ui))
+    features = await asked(ui, "The cluster does not describe its features", lambda: _features(ui), is_optional=True)
+    still = html("<h2>Features</h2>{}", features)
     return live_page(ui, "Brokers", "/brokers", brokers_part(ui), live_address(ui, "brokers"), still)
 
 
@@ -170,12 +168,7 @@ def _broker_table(now: Snapshot) -> Table[_Load]:
 
 async def _features(ui: Ui) -> Html:
     """Describe the versions of the cluster's features, which determine what clients can use (KIP-584)."""
-    if ui.poller.trouble:
-        return trouble(ui.poller.trouble)
-    try:
-        found = await ui.admin.describe_features()
-    except KafkaError as error:
-        return html('<p class="quiet">The cluster does not describe its features: {}</p>', error_text(error))
+    found = await ui.admin.describe_features()
     columns: Columns[tuple[str, Mapping[str, Any]]] = (
         Column("feature", lambda each: each[0], lambda each: each[0]),
         Column("level", lambda each: each[1]["finalized"][1] if each[1].get("finalized") else "off", is_number=True),
@@ -222,14 +215,15 @@ def broker_part(ui: Ui, text: str) -> Html:
 
 async def _broker_details(ui: Ui, node: int) -> Html:
     """Return the log directories and configs of a broker."""
-    try:
-        logs = _log_table().html(await _logs(ui, node))
-    except KafkaError as error:
-        logs = trouble(error_text(error))
-    try:
-        configs = config_table(await read_configs(ui, "BROKER", str(node)))
-    except KafkaError as error:
-        configs = trouble(error_text(error))
+
+    async def read_logs() -> Html:
+        return _log_table().html(await _logs(ui, node))
+
+    async def configs_of() -> Html:
+        return config_table(await read_configs(ui, "BROKER", str(node)))
+
+    logs = await asked(ui, "The broker does not describe its log directories", read_logs)
+    configs = await asked(ui, "The broker does not describe its configs", configs_of)
     return html("<h2>Log directories</h2>{}<h2>Configs</h2>{}", logs, configs)
 
 

@@ -5,6 +5,7 @@ otherwise only for those that the current pages show. If the user is not authori
 snapshot contains a note in place of that part, and is otherwise complete.
 """
 
+import asyncio
 import dataclasses
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -24,6 +25,11 @@ SMALL_PARTITIONS = 1_000
 SMALL_GROUPS = 100
 """Maximum number of groups whose offsets are read in each poll, whichever pages are open."""
 T = TypeVar("T")
+_PATIENCE_S = 5.0
+"""Seconds within which a broker has to list its groups."""
+_DETAILS_S = 10.0
+"""Seconds within which all brokers have to answer for offsets and sizes: a broker that has just died does not."""
+_SILENT = "it did not answer"
 _SHARE = "share"
 
 
@@ -41,7 +47,9 @@ async def look(admin: "AsyncKafkaAdminClient", time: float, need: Need) -> Snaps
     notes: list[str] = []
     cluster = await admin.describe_cluster()
     described = [each for each in await admin.describe_topics() if not each["error_code"]]
-    listed = await _allowed(admin.list_groups(raise_errors=False), [], "groups", notes)
+    nodes = [each["node_id"] for each in cluster["brokers"]]
+    parts = await asyncio.gather(*(_groups_of(admin, node, notes) for node in nodes))
+    listed = [each for part in parts for each in part]
     topics = {each["name"]: _topic(each) for each in described}
     found = Snapshot(
         time=time,
@@ -56,13 +64,21 @@ async def look(admin: "AsyncKafkaAdminClient", time: float, need: Need) -> Snaps
         topics=dict(sorted(topics.items(), key=lambda each: (each[1].internal, each[0]))),
         groups={each["group_id"]: _group(each) for each in listed},
         notes=tuple(notes),
+        is_partial=any(_SILENT in note for note in notes),
     )
     partitions = sum(len(each.partitions) for each in topics.values())
     small = Need(
         frozenset(topics) if partitions <= SMALL_PARTITIONS else frozenset(),
         frozenset(found.groups) if len(listed) <= SMALL_GROUPS else frozenset(),
     )
-    return await complete(admin, found, need | small)
+    try:
+        async with asyncio.timeout(_DETAILS_S) as limit:
+            return await complete(admin, found, need | small)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+    note = f"offsets and sizes: the brokers did not answer within {_DETAILS_S:.0f} s; older ones are shown"
+    return dataclasses.replace(found, notes=(*found.notes, note), is_partial=True)
 
 
 async def complete(admin: "AsyncKafkaAdminClient", now: Snapshot, need: Need, time: float | None = None) -> Snapshot:
@@ -101,6 +117,18 @@ def _is_readable(now: Snapshot, tp: TopicPartition) -> bool:
     """Return whether the partition exists and has a leader; otherwise, asking for its offsets would only take time."""
     topic = now.topics.get(tp.topic)
     return topic is not None and any(each.number == tp.partition and not each.is_offline for each in topic.partitions)
+
+
+async def _groups_of(admin: "AsyncKafkaAdminClient", node: int, notes: list[str]) -> Sequence[Mapping[str, Any]]:
+    """Return the groups that a broker coordinates. A broker that has just died must not delay the others."""
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            return await admin.list_groups([node])
+    except TimeoutError:
+        notes.append(f"groups of broker {node}: {_SILENT} within {_PATIENCE_S:.0f} s")
+    except KafkaError as error:
+        notes.append(f"groups of broker {node}: {error_text(error)}")
+    return []
 
 
 async def _allowed(asked: Awaitable[T], instead: T, what: str, notes: list[str]) -> T:

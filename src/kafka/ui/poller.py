@@ -235,7 +235,8 @@ class ClusterPoller:
         while self._is_wanted():
             began = clock()
             await self._observe()
-            calm_s = max(self._interval_s, _CALM * (clock() - began))
+            is_partial = self.newest is not None and self.newest.is_partial  # it waited
+            calm_s = self._interval_s if is_partial else max(self._interval_s, _CALM * (clock() - began))
             pause_s = min(2 * pause_s if self.trouble else calm_s, longest_s)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):

@@ -17,8 +17,9 @@ from kafka.admin import (
     ResourceType,
 )
 from kafka.display.page_elements import Html, html
-from kafka.errors import KafkaError, NoError, SecurityDisabledError, error_text
-from kafka.ui.page_frame import page, trouble
+from kafka.errors import NoError, SecurityDisabledError
+from kafka.ui.asked import asked_page
+from kafka.ui.page_frame import trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.states import state
 from kafka.ui.tables import Column, Columns, Table
@@ -34,17 +35,16 @@ _ANY = ACLFilter(
 
 async def acls_page(ui: Ui) -> Html:
     """Return the page that lists the ACLs."""
-    await ui.poller.snapshot()
+    return await asked_page(ui, "ACLs", "/acls", lambda: _acls(ui))
+
+
+async def _acls(ui: Ui) -> Html:
     try:
         found, error = await ui.admin.describe_acls(_ANY)
     except SecurityDisabledError:
-        return page(
-            ui, "ACLs", "/acls", html('<p class="quiet">{}</p>', "The cluster has no authorizer, so it has no ACLs.")
-        )
-    except KafkaError as raised:
-        return page(ui, "ACLs", "/acls", _unavailable("ACLs", raised))
+        return html('<p class="quiet">The cluster has no authorizer, so it has no ACLs.</p>')
     failed = trouble(f"The cluster did not list all ACLs: {error.__name__}") if error is not NoError else Html("")
-    return page(ui, "ACLs", "/acls", html("{}{}", failed, _acl_table().html(found)))
+    return html("{}{}", failed, _acl_table().html(found))
 
 
 def _acl_table() -> Table[ACL]:
@@ -89,11 +89,11 @@ def _acl_text(acl: ACL) -> str:
 
 async def users_page(ui: Ui) -> Html:
     """Return the page that lists users with SCRAM credentials. The cluster never sends the credentials themselves."""
-    await ui.poller.snapshot()
-    try:
-        found = await ui.admin.describe_user_scram_credentials()
-    except KafkaError as error:
-        return page(ui, "Users", "/users", _unavailable("users", error))
+    return await asked_page(ui, "Users", "/users", lambda: _users(ui))
+
+
+async def _users(ui: Ui) -> Html:
+    found = await ui.admin.describe_user_scram_credentials()
     rows = [
         (name, str(getattr(each["mechanism"], "name", each["mechanism"])).replace("_", "-"), each["iterations"])
         for name, user in found.items()
@@ -107,16 +107,16 @@ async def users_page(ui: Ui) -> Html:
     table = Table(
         "Users", columns, lambda each: f"{each[0]} {each[1]}", sort="user", empty="No user has SCRAM credentials."
     )
-    return page(ui, "Users", "/users", table.html(rows))
+    return table.html(rows)
 
 
 async def quotas_page(ui: Ui) -> Html:
     """Return the page that lists the quotas."""
-    await ui.poller.snapshot()
-    try:
-        found = await ui.admin.describe_client_quotas()
-    except KafkaError as error:
-        return page(ui, "Quotas", "/quotas", _unavailable("quotas", error))
+    return await asked_page(ui, "Quotas", "/quotas", lambda: _quotas(ui))
+
+
+async def _quotas(ui: Ui) -> Html:
+    found = await ui.admin.describe_client_quotas()
     rows = [(_entity(each["entity"]), name, value) for each in found for name, value in each["values"].items()]
     columns: Columns[tuple[str, str, float]] = (
         Column("applies to", lambda each: each[0], lambda each: each[0]),
@@ -126,12 +126,8 @@ async def quotas_page(ui: Ui) -> Html:
     table = Table(
         "Quotas", columns, lambda each: f"{each[0]} {each[1]}", sort="applies-to", empty="There are no quotas."
     )
-    return page(ui, "Quotas", "/quotas", table.html(rows))
+    return table.html(rows)
 
 
 def _entity(entity: Mapping[str, Any]) -> str:
     return ", ".join(f"{kind} {'(default)' if name is None else name}" for kind, name in sorted(entity.items()))
-
-
-def _unavailable(what: str, error: KafkaError) -> Html:
-    return trouble(f"The cluster does not list its {what}: {error_text(error)}")

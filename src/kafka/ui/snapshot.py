@@ -164,6 +164,7 @@ class Snapshot:
         time: seconds since 1970.
         brokers: the live brokers by id.
         notes: explanations of why parts are missing, for display.
+        is_partial: whether parts are missing because brokers did not answer in time, such as after one has died.
     """
 
     time: float
@@ -173,6 +174,7 @@ class Snapshot:
     topics: dict[str, TopicState]
     groups: dict[str, GroupState]
     notes: tuple[str, ...] = ()
+    is_partial: bool = False
 
     def completed_from(self, other: "Snapshot", read: "Need | None" = None) -> "Snapshot":
         """Return this snapshot with the details of another one, if they are newer or this one has none.

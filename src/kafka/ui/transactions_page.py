@@ -9,7 +9,8 @@ from kafka.display.page_elements import UNKNOWN, Html, html, joined, link
 from kafka.display.page_elements import time as time_text
 from kafka.display.time_axis import duration_text
 from kafka.errors import KafkaError, error_text
-from kafka.ui.page_frame import page, trouble
+from kafka.ui.asked import asked_page
+from kafka.ui.page_frame import trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.states import Level, state
 from kafka.ui.tables import Column, Columns, Hiding, Table
@@ -40,12 +41,11 @@ class _Row(NamedTuple):
 
 async def transactions_page(ui: Ui) -> Html:
     """Return the page that lists the transactions."""
-    await ui.poller.snapshot()
-    try:
-        rows, failed = await _rows(ui)
-    except KafkaError as error:
-        text = f"The cluster does not list its transactions: {error_text(error)}"
-        return page(ui, "Transactions", "/transactions", trouble(text))
+    return await asked_page(ui, "Transactions", "/transactions", lambda: _transactions(ui))
+
+
+async def _transactions(ui: Ui) -> Html:
+    rows, failed = await _rows(ui)
     table = Table(
         "Transactions",
         _columns(),
@@ -58,7 +58,7 @@ async def transactions_page(ui: Ui) -> Html:
         sort="-open-for",
         empty="No producer has used a transactional id recently.",
     )
-    return page(ui, "Transactions", "/transactions", joined([*map(trouble, failed), table.html(rows)]))
+    return joined([*map(trouble, failed), table.html(rows)])
 
 
 async def _rows(ui: Ui) -> tuple[list[_Row], list[str]]:

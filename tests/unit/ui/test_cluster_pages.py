@@ -1,5 +1,6 @@
 """The pages for the cluster: health with its reasons, brokers, and what of the cluster is read."""
 
+import asyncio
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -208,3 +209,47 @@ async def test_offsets_of_partitions_without_a_leader_are_not_asked_for(
     full = await complete(pages.ui.admin, before, Need(frozenset((name,))))
     assert {tp.partition for tp in asked} == {0}
     assert [each.offsets for each in full.topics[name].partitions] == [1, None]
+
+
+async def test_a_broker_that_does_not_list_its_groups_does_not_delay_the_others(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = {TopicPartition(topic(b"v"), 0): OffsetAndMetadata(0, "", None)}
+    await pages.ui.admin.alter_group_offsets("listed", place)
+    describe, known = pages.ui.admin.describe_cluster, await pages.ui.admin.list_groups([1])
+
+    async def describe_cluster() -> Any:
+        found = await describe()
+        dead = [{**found["brokers"][0], "node_id": node} for node in (7, 8)]
+        return {**found, "brokers": [*found["brokers"], *dead]}
+
+    async def listed(nodes: list[int]) -> Any:
+        if nodes == [7]:
+            await asyncio.Event().wait()
+        if nodes == [8]:
+            raise ClusterAuthorizationFailedError("not yours")
+        return known
+
+    monkeypatch.setattr(pages.ui.admin, "describe_cluster", describe_cluster)
+    monkeypatch.setattr(pages.ui.admin, "list_groups", listed)
+    monkeypatch.setattr(cluster_state, "_PATIENCE_S", 0.05)
+    now = await look(pages.ui.admin, 0.0, Need())
+    assert "listed" in now.groups
+    assert len(now.notes) == 2
+    assert "groups of broker 8: " in "".join(now.notes)
+    assert any(note.startswith("groups of broker 7: it did not answer within") for note in now.notes)
+
+
+async def test_details_that_do_not_arrive_do_not_hide_the_rest(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic(b"v")
+
+    async def never(*_: object, **__: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(pages.ui.admin, "list_partition_offsets", never)
+    monkeypatch.setattr(cluster_state, "_DETAILS_S", 0.05)
+    now = await look(pages.ui.admin, 0.0, Need())
+    assert (now.topics[name].is_detailed, now.is_partial) == (False, True)
+    assert "offsets and sizes: the brokers did not answer" in now.notes[-1]

@@ -413,3 +413,24 @@ def test_slow_polls_are_far_apart() -> None:
         await shared.close()
 
     simulate(scenario)
+
+
+def test_a_poll_that_waited_for_a_dead_broker_is_repeated_soon() -> None:
+    async def scenario() -> None:
+        cluster = CountingCluster()
+        times = []
+
+        async def partial(time: float, need: Need) -> Snapshot:
+            times.append(asyncio.get_running_loop().time())
+            await asyncio.sleep(10)
+            return dataclasses.replace(await cluster.look(time, need), is_partial=True)
+
+        shared = ClusterPoller(partial, cluster.complete, 5.0, 60.0)
+        async with aclosing(shared.follow()) as moments:
+            seen = 0
+            while seen < 2:
+                seen += await anext(moments)
+        assert times == [times[0], times[0] + 15.0]
+        await shared.close()
+
+    simulate(scenario)
