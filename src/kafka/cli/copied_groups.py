@@ -4,6 +4,9 @@ Offsets of a copy differ from those of its source, so each committed offset is t
 n records of the source ahead of it, up to the copy's progress, gets the offset that has n records ahead of it in the
 target. The records on both sides are compared, so that another writer or compaction cannot lead to a wrong offset.
 Each translation reads as many records as the group has ahead of it, on both sides.
+
+The start offsets of share groups are translated in the same way. Groups of Kafka Streams are not translated: their
+state is in changelog topics, which belong to the offsets of the source.
 """
 
 from array import array
@@ -22,6 +25,19 @@ if TYPE_CHECKING:
 _SLACK = 100
 """Offsets of transaction markers to expect among the last records of the target, at first."""
 _TYPES = ("classic", "consumer", "")
+_SHARE = "share"
+
+
+class Committed(NamedTuple):
+    """The offsets of a group on the source, by partition.
+
+    Arguments:
+        offsets: committed offsets, or the start offsets of a share group.
+        share: whether it is a share group.
+    """
+
+    offsets: dict[int, OffsetAndMetadata]
+    share: bool
 
 
 class Sides(NamedTuple):
@@ -63,8 +79,8 @@ def translate_groups(
     starts, ends = offset_range(sides.to, sides.target, progress)
     firsts, _ = offset_range(sides.session, sides.source, progress)
     wanted = {
-        number: min(each[number].offset for each in committed.values() if number in each)
-        for number in {number for each in committed.values() for number in each}
+        number: min(each.offsets[number].offset for each in committed.values() if number in each.offsets)
+        for number in {number for each in committed.values() for number in each.offsets}
         if number in progress
     }
     tails = {
@@ -75,13 +91,13 @@ def translate_groups(
     }
     rows = []
     with sides.to.admin() as admin:
-        for group, offsets in committed.items():
+        for group, found in committed.items():
             moved = {
                 number: translated(each.offset, *tails[number], starts[number], ends[number])
-                for number, each in offsets.items()
+                for number, each in found.offsets.items()
                 if number in tails
             }
-            rows += _commit(admin, sides.target, group, offsets, moved)
+            rows += _commit(admin, sides.target, group, found, moved)
     return rows
 
 
@@ -106,29 +122,40 @@ def translated(offset: int, source: Tail, target: Tail, start: int, end: int) ->
     return start if paired < ahead else target.offsets[-paired]
 
 
-def _committed(
-    admin: "KafkaAdminClient", topic: str, own: str, names: Sequence[str]
-) -> dict[str, dict[int, OffsetAndMetadata]]:
-    """Return the committed offsets on a topic, by group and partition."""
+def _committed(admin: "KafkaAdminClient", topic: str, own: str, names: Sequence[str]) -> dict[str, Committed]:
+    """Return the offsets of groups on a topic, by group."""
     types = {each["group_id"]: str(each.get("group_type") or "").lower() for each in admin.list_groups()}
-    found: dict[str, dict[int, OffsetAndMetadata]] = {}
+    found: dict[str, Committed] = {}
     for group in names or sorted(types):
         if group == own:
             continue
-        if types.get(group, "") not in _TYPES:
-            if group in names:
-                note(f"{group}: a {types[group]} group is not translated")
+        share = types.get(group) == _SHARE
+        if not share and types.get(group, "") not in _TYPES:
+            note(f"{group}: a {types[group]} group is not translated")
             continue
-        offsets = {
-            tp.partition: each
-            for tp, each in admin.list_group_offsets([group])[group].items()
-            if tp.topic == topic and each.offset >= 0 and not is_decision(group, each.metadata)
-        }
+        offsets = _start_offsets(admin, topic, group) if share else _group_offsets(admin, topic, group)
         if offsets:
-            found[group] = offsets
+            found[group] = Committed(offsets, share)
         elif group in names:
-            note(f"{group}: no committed offsets on {topic}")
+            note(f"{group}: no {'start' if share else 'committed'} offsets on {topic}")
     return found
+
+
+def _group_offsets(admin: "KafkaAdminClient", topic: str, group: str) -> dict[int, OffsetAndMetadata]:
+    return {
+        tp.partition: each
+        for tp, each in admin.list_group_offsets([group])[group].items()
+        if tp.topic == topic and each.offset >= 0 and not is_decision(group, each.metadata)
+    }
+
+
+def _start_offsets(admin: "KafkaAdminClient", topic: str, group: str) -> dict[int, OffsetAndMetadata]:
+    """Return the start offsets of a share group, without those that are still undecided (-1)."""
+    return {
+        tp.partition: OffsetAndMetadata(each.start_offset, "", None)
+        for tp, each in admin.list_share_group_offsets([group])[group].items()
+        if tp.topic == topic and each.start_offset >= 0
+    }
 
 
 def offset_range(session: Session, topic: str, numbers: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
@@ -174,26 +201,20 @@ def read_tail(session: Session, tp: TopicPartition, begin: int, end: int) -> Tai
 
 
 def _commit(
-    admin: "KafkaAdminClient",
-    target: str,
-    group: str,
-    offsets: Mapping[int, OffsetAndMetadata],
-    moved: Mapping[int, int | None],
+    admin: "KafkaAdminClient", target: str, group: str, found: Committed, moved: Mapping[int, int | None]
 ) -> list[dict[str, Any]]:
-    """Commit the new offsets of a group that are ahead of its present ones; return a row for each partition."""
-    from kafka.errors import GroupIdNotFoundError
-
-    try:
-        there = admin.list_group_offsets([group])[group]
-    except GroupIdNotFoundError:
-        there = {}
-    present = {tp.partition: each.offset for tp, each in there.items() if tp.topic == target}
+    """Set the new offsets of a group that are ahead of its present ones; return a row for each partition."""
+    present = _present(admin, target, group, found.share)
     ahead = {
-        TopicPartition(target, number): OffsetAndMetadata(offset, offsets[number].metadata, None)
+        TopicPartition(target, number): OffsetAndMetadata(offset, found.offsets[number].metadata, None)
         for number, offset in moved.items()
         if offset is not None and offset > present.get(number, -1)
     }
-    result = admin.alter_group_offsets(group, ahead)
+    result: Mapping[TopicPartition, Any] = {}
+    if not found.share:
+        result = admin.alter_group_offsets(group, ahead)
+    elif ahead:
+        result = _set_start_offsets(admin, group, {tp: each.offset for tp, each in ahead.items()})
     rows = []
     for number, offset in sorted(moved.items()):
         error = result.get(TopicPartition(target, number))
@@ -202,9 +223,32 @@ def _commit(
                 "group": group,
                 "topic": target,
                 "partition": number,
-                "source": offsets[number].offset,
+                "source": found.offsets[number].offset,
                 "offset": offset if offset is None else max(offset, present.get(number, -1)),
                 "error": "RecordsDiffer" if offset is None else error.__name__ if error and error.errno else None,
             }
         )
     return rows
+
+
+def _present(admin: "KafkaAdminClient", target: str, group: str, share: bool) -> dict[int, int]:
+    """Return the offsets that a group has on the target; {} if there is no such group."""
+    from kafka.errors import GroupIdNotFoundError
+
+    try:
+        found = _start_offsets(admin, target, group) if share else _group_offsets(admin, target, group)
+    except GroupIdNotFoundError:
+        return {}
+    return {number: each.offset for number, each in found.items()}
+
+
+def _set_start_offsets(
+    admin: "KafkaAdminClient", group: str, offsets: Mapping[TopicPartition, int]
+) -> Mapping[TopicPartition, Any]:
+    """Set the start offsets of a share group; a group that has members gets the same error for each partition."""
+    from kafka.errors import NonEmptyGroupError
+
+    try:
+        return admin.alter_share_group_offsets(group, offsets)
+    except NonEmptyGroupError as error:
+        return dict.fromkeys(offsets, type(error))

@@ -1,11 +1,15 @@
 """TLS options: trusted certificates, and the client's own certificate and key."""
 
+from __future__ import annotations
+
 import dataclasses
-import ssl
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka.config.option import Parser, anything, boolean, choice, invalid, option, path, text
 from kafka.errors import KafkaConfigurationError
+
+if TYPE_CHECKING:  # importing it takes longer than all options, and few commands need it
+    import ssl
 
 PROTOCOLS = {name.lower(): name for name in ("TLSv1.2", "TLSv1.3")}
 _STORE_TYPES = choice({"jks": "JKS", "pkcs12": "PKCS12", "pem": "PEM", None: None})

@@ -20,6 +20,7 @@ from kafka.pipelines.record_headers import parse_position
 from kafka.pipelines.replay import replay
 from kafka.pipelines.run import run
 from kafka.pipelines.yaml_file import parse
+from kafka.spark.pyspark_versions import TELLS_TRIGGER
 from kafka.structs import TopicPartition
 
 from .spark_support import spark
@@ -237,15 +238,17 @@ def test_windows_are_compared_with_the_records_of_the_source(
     run(declaration, spark)
     minutes.produce((1, 0), (1, 0), (3, 0), (2, 2), (1, 6), (1, 9), (2, 12))
     run(declaration, spark)
-    late = sum(event.late for event in read_events(tmp_path / "events"))
-    assert 0 < late <= 4, "Spark counts late rows after it has added them up"
+    # From Spark 4.2 on, a run ends with an empty micro-batch, which advances the watermark. Before, the second run adds
+    # the rows of closed minutes to their windows first, and closes minutes 0 to 5.
+    windows, late, still_open, counted = (17, 4, 1, 3 * 8 + 2) if TELLS_TRIGGER else (13, 0, 6, 3 * 6 + 4)
+    dropped = sum(event.late for event in read_events(tmp_path / "events"))
+    assert min(late, 1) <= dropped <= late, "Spark counts late rows after it has added them up"
     result = audit_pipeline(declaration, spark)
     assert [str(each) for each in result.faults] == []
     assert result.groups is not None
-    closed = [minute for minute in range(8) for _ in (1, 2)] + [9]
-    assert (result.groups.groups, result.groups.late, result.groups.open) == (len(closed), 4, 1)
-    assert result.groups.expected == result.groups.found == 3 * 8 + 2
-    assert any(text.startswith(f"{late} rows were late") for text in result.notes)
+    assert (result.groups.groups, result.groups.late, result.groups.open) == (windows, late, still_open)
+    assert result.groups.expected == result.groups.found == counted
+    assert any(text.startswith(f"{dropped} rows were late") for text in result.notes) == (late > 0)
 
     repeated, *_ = [each for each in minutes.rows() if json.loads(each.value)["minute"].startswith("2026-01-01T00:03")]
     (deleted, *_) = minutes.rows()

@@ -192,3 +192,25 @@ def test_metadata_of_committed_offsets_is_kept(cli: Cli, topic: MakeTopic, broke
         cli("copy", source, f"{source}-copy", "--groups")
         there = admin.list_group_offsets([f"m-{source}"])[f"m-{source}"]
     assert there[TopicPartition(f"{source}-copy", 0)].metadata == "note"
+
+
+def test_start_offsets_of_share_groups_are_translated(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, elsewhere: EmbeddedBroker
+) -> None:
+    from kafka import KafkaAdminClient
+
+    source, group = topic(3), "sharers"
+    send(broker, source, range(30))
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.alter_share_group_offsets(group, {TopicPartition(source, 0): 4, TopicPartition(source, 2): 9})
+    copy = ("copy", source, source, "--to-brokers", elsewhere.bootstrap_servers, "--group", group)
+    rows = cli.json(*copy)["groups"]
+    assert [(row["partition"], row["source"], row["error"]) for row in rows] == [(0, 4, None), (2, 9, None)]
+    with KafkaAdminClient(bootstrap_servers=elsewhere.bootstrap_servers) as admin:
+        there = admin.list_share_group_offsets([group])[group]
+        assert {tp.partition: each.start_offset for tp, each in there.items()} == {
+            row["partition"]: row["offset"] for row in rows
+        }
+        assert cli.json(*copy)["groups"] == rows, "a repeated copy changes nothing"
+        admin.alter_share_group_offsets(group, {TopicPartition(source, 0): 6})
+    assert cli.json(*copy)["groups"][0]["offset"] == 6, "a share group is not moved back"
