@@ -42,7 +42,7 @@ _innermost: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("kafka
 
 
 class AnyCaller:
-    """Counterpart of `PollGuard` that keeps nobody out: several tasks may poll, and share the records.
+    """Counterpart of `PollGuard` that never refuses: several tasks may poll, and share the records.
 
     A re-entrant lock of the loop's thread never makes that thread wait, and its methods are not Python functions.
     """
