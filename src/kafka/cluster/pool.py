@@ -234,7 +234,9 @@ class ConnectionPool:
         if wait <= 0 or error is None:
             return
         text = error.args[0] if error.args else error
-        again = f" (broker {node_id} is tried again in {wait:.1f} s)" if getattr(error, "retriable", True) else ""
+        again = (
+            f" (broker {node_id} is tried again in {max(wait, 0.1):.1f} s)" if getattr(error, "retriable", True) else ""
+        )
         raise type(error)(f"{text}{again}")
 
     async def _open(self, node_id: int, channel: str, broker: _Broker, address: Address) -> Connection:

@@ -52,7 +52,8 @@ def forked_client_error(kind: str) -> ForkedClientError:
     """
     return ForkedClientError(
         f"this {kind} was created before the process forked, and its connections belong to the parent; create a new "
-        f"one in this process (pid {os.getpid()}), for example in gunicorn's post_fork or Celery's worker_process_init"
+        f"one in this process (pid {os.getpid()}), for example in gunicorn's post_fork or when a Celery task first "
+        "needs it"
     )
 
 
