@@ -54,6 +54,7 @@ def confirmed_change(path: str, current: str, action: str, prepare: Prepared) ->
     async def answer(ui: Ui, given: Mapping[str, str]) -> Html:
         what: Mapping[str, Any] = {"name": given.get("name", "")}
         is_confirmed = given.get("confirmed") == "yes"
+        failed = "Nothing was changed"
         try:
             change = await prepare(ui, given)
             what = change.what
@@ -63,11 +64,12 @@ def confirmed_change(path: str, current: str, action: str, prepare: Prepared) ->
                 wrong = trouble(f"Nothing was changed: type the name {change.typed} to confirm.")
                 form = _confirm(ui, path, given, change)
                 return page(ui, change.title, current, joined([wrong, change.preview, form]))
+            failed = "The cluster did not confirm the change, which may have taken effect"
             await change.apply()
         except (KafkaError, ValueError, TypeError, OverflowError) as error:
             if is_confirmed:
                 ui.record(action, what, FAILED, error_text(error))
-            text = f"Nothing was changed: {error_text(error)}"
+            text = f"{failed}: {error_text(error)}"
             return page(ui, action.capitalize(), current, trouble(text))
         ui.record(action, what, DONE)
         await ui.poller.refreshed()

@@ -10,6 +10,7 @@ import pytest
 
 from kafka.admin import ConfigResource, OffsetSpec
 from kafka.broker import EmbeddedBroker
+from kafka.errors import KafkaTimeoutError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.ui.access import gate
 from kafka.ui.access.settings import AccessSettings
@@ -156,6 +157,22 @@ async def test_a_topic_is_deleted_if_its_name_is_typed(
     page = await writing.post(f"/delete-topic?name={name}", confirmed="yes", typed=name)
     assert "there is no topic" in text_of(page)
     assert entries(log) == [("delete topic", "done"), ("delete topic", "failed")]
+
+
+async def test_a_change_without_an_answer_may_have_taken_effect(
+    writing: Pages, topic: Callable[..., str], log: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic(b"v")
+    preview = await writing.post(f"/delete-topic?name={name}")
+
+    async def silent(*_: object, **__: object) -> None:
+        raise KafkaTimeoutError("no answer in 30 s")
+
+    monkeypatch.setattr(writing.ui.admin, "delete_topics", silent)
+    page = text_of(await submit(writing, preview, "delete-topic", typed=name))
+    assert "The cluster did not confirm the change, which may have taken effect: no answer in 30 s" in page
+    assert "Nothing was changed" not in page
+    assert entries(log) == [("delete topic", "failed")]
 
 
 async def test_internal_topics_are_not_changed(writing: Pages, topic: Callable[..., str]) -> None:
