@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kafka.display.page_elements import UNKNOWN, Html, count, facts, html, joined, link, size
-from kafka.errors import for_code
+from kafka.errors import UnsupportedVersionError, for_code
 from kafka.ui.asked import asked
 from kafka.ui.config_table import config_table, read_configs
 from kafka.ui.health import health_of
@@ -94,7 +94,10 @@ def _partition_state(place: _Place) -> Html:
 
 async def _quorum(ui: Ui) -> Html:
     """Describe the controllers that store the cluster's metadata (KRaft)."""
-    described = await ui.admin.describe_metadata_quorum()
+    try:
+        described = await ui.admin.describe_metadata_quorum()
+    except UnsupportedVersionError:
+        return html('<p class="quiet">These brokers do not describe their quorum; Apache Kafka 3.3 and later does.</p>')
     (partition,) = described["topics"][0]["partitions"]
     rows = [
         *((each, "Leader" if each["replica_id"] == partition["leader_id"] else "Voter")

@@ -167,12 +167,12 @@ def _times(given: Mapping[str, str]) -> Html:
     """Return the fields for times and order, which a live tail does not have."""
     return html(
         '<label>From<input name="from" list="ago" placeholder="15 minutes ago" value="{}"></label>'
-        '<label>or from<input type="datetime-local" step="1" name="from_at" value="{}"></label>'
+        '<label>or from a date<input type="datetime-local" step="1" name="from_at" value="{}"></label>'
         '<label>Until<input name="until" list="ago" placeholder="now" value="{}"></label>'
-        '<label>or until<input type="datetime-local" step="1" name="until_at" value="{}"></label>'
+        '<label>or until a date<input type="datetime-local" step="1" name="until_at" value="{}"></label>'
         '<label>Order<select name="order">{}</select></label>',
         *(sent_back(given.get(field)) for field in ("from", "from_at", "until", "until_at")),
-        options((("", "default"), ("newest", "newest first"), ("oldest", "oldest first")), given.get("order")),
+        options((("", "automatic"), ("newest", "newest first"), ("oldest", "oldest first")), given.get("order")),
     )
 
 

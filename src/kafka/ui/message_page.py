@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from starlette.responses import Response
 
@@ -33,6 +34,11 @@ async def one_record(ui: Ui, given: Mapping[str, str]) -> Found | None:
     return await ui.searches.one(TopicPartition(given.get("topic", ""), partition), int(offset))
 
 
+def _way(each: str, way: str, where: Mapping[str, Any]) -> Html:
+    """Return the name of a way to show bytes: a link, unless it is the one in use."""
+    return html("<strong>{}</strong>", each) if each == way else link(each, "/message", **where, as_=each)
+
+
 async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
     """Return the page for a message; None if there is no record at the offset. Raises as `one_record` does."""
     record = await one_record(ui, given)
@@ -46,7 +52,7 @@ async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
         ("partition", record.partition),
         ("offset", record.offset),
         ("time", moment(record.timestamp, zone)),
-        ("shown as", joined((link(each, "/message", **where, as_=each) for each in WAYS), " · ")),
+        ("shown as", joined((_way(each, way, where) for each in WAYS), " · ")),
     ]
     (text,) = await decoded(ui, topic, [record], way)
     headers = [[name, cell(value, "auto")] for name, value in record.headers[:_HEADERS_SHOWN]]
@@ -57,7 +63,7 @@ async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
             _actions(ui, topic, record, way),
             _whole("Key", record.key, way, text.key, where),
             _whole("Value", record.value, way, text.value, where),
-            html("<h2>Headers</h2>{}", table(("name", "value"), headers, (), "Headers")),
+            html("<h2>Headers</h2>{}", table(("Name", "Value"), headers, (), "Headers")),
             html('<p class="note">and {} more</p>', more) if more else Html(""),
         ]
     )

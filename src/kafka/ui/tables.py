@@ -10,6 +10,7 @@ as ``members.q``.
 """
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -228,7 +229,9 @@ class Table(Generic[T]):
     def _toggle(self, each: Hiding[T], chosen: Chosen[T], given: Mapping[str, str]) -> Toggle:
         is_hidden = each.hides(given.get(self.prefix + each.name, ""))
         target = "" if is_hidden != each.is_hidden else "show" if is_hidden else "hide"
-        text = f"{'Show' if is_hidden else 'Hide'} {chosen.hidden[each.name]:,} {each.label}"
+        number = chosen.hidden[each.name]
+        label = re.sub(r"(\w+)s\b", r"\1", each.label, count=1) if number == 1 else each.label
+        text = f"{'Show' if is_hidden else 'Hide'} {number:,} {label}"
         return Toggle(text, self._with(given, page="", **{each.name: target}))
 
     def _onward(self, chosen: Chosen[T], given: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -70,7 +70,7 @@ async def test_the_page_of_health_lists_partitions_in_trouble(pages: Pages, monk
     page = await pages.get("/health")
     assert "Healthy" in text_of(page)
     assert "All partitions have a leader, and all replicas are in sync." in text_of(page)
-    assert "The cluster does not describe its quorum" in text_of(page), "the embedded broker has none"
+    assert "These brokers do not describe their quorum" in text_of(page), "the embedded broker has none"
     bad = snapshot(FINE, PartitionState(1, 1, (1, 2), (1,)), PartitionState(2, -1, (1, 2), ()))
     monkeypatch.setattr(pages.ui.poller, "newest", bad)
 

@@ -92,8 +92,9 @@ def test_tables_are_accessible() -> None:
 
 
 def test_hidden_entries_are_counted_and_can_be_shown() -> None:
-    assert addresses(TABLE.html(SOME, {}))["Show 1 internal items"] == "?internal=show"
-    assert addresses(TABLE.html(SOME, {"internal": "show"}))["Hide 1 internal items"] == "?"
+    assert addresses(TABLE.html(SOME, {}))["Show 1 internal item"] == "?internal=show"
+    assert addresses(TABLE.html(SOME, {"internal": "show"}))["Hide 1 internal item"] == "?"
+    assert addresses(TABLE.html([*SOME, Item("__c")], {}))["Show 2 internal items"] == "?internal=show"
     assert "Show" not in TABLE.html([Item("a")], {})
 
 
@@ -114,7 +115,7 @@ def test_an_empty_table_says_why(rows: list[Item], query: dict[str, Any], told: 
 def test_two_tables_of_a_page_have_their_own_fields() -> None:
     second = dataclasses.replace(TABLE, prefix="more.")
     assert [each.name for each in second.chosen(SOME, {"q": "a", "more.q": "b"}).rows] == ["b"]
-    assert addresses(second.html(SOME, {"q": "a"}))["Show 1 internal items"] == "?q=a&more.internal=show"
+    assert addresses(second.html(SOME, {"q": "a"}))["Show 1 internal item"] == "?q=a&more.internal=show"
 
 
 def test_cells_are_escaped() -> None:

@@ -61,7 +61,8 @@ if (tail) {
   let skipped = 0;
   const tell = (state) => {
     const more = skipped ? `, ${skipped.toLocaleString()} more were not shown` : "";
-    told.textContent = `${state}: ${shown.toLocaleString()} messages${more}`;
+    const none = state === "Following" && !shown && !skipped;
+    told.textContent = none ? "Waiting for new messages …" : `${state}: ${shown.toLocaleString()} messages${more}`;
   };
   const begin = () => {
     const after = place ? `&after=${encodeURIComponent(place)}` : "";
