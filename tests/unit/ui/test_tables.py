@@ -94,7 +94,7 @@ def test_tables_are_accessible() -> None:
 def test_hidden_entries_are_counted_and_can_be_shown() -> None:
     assert addresses(TABLE.html(SOME, {}))["Show 1 internal item"] == "?internal=show"
     assert addresses(TABLE.html(SOME, {"internal": "show"}))["Hide 1 internal item"] == "?"
-    assert addresses(TABLE.html([*SOME, Item("__c")], {}))["Show 2 internal items"] == "?internal=show"
+    assert addresses(TABLE.html([*SOME, Item("__e")], {}))["Show 2 internal items"] == "?internal=show"
     assert "Show" not in TABLE.html([Item("a")], {})
 
 
