@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-SOURCE = Path(__file__).with_name("allocations.c")
+from bench.trip.allocator_library import SOURCE
 
 
 class CannotCountError(RuntimeError):
@@ -43,8 +43,9 @@ def begin_counting() -> Callable[[], int]:
     if shutil.which(compiler[0]) is None:
         raise CannotCountError("expected a C compiler (cc, or what CC names), found none")
     with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder, "allocations.so")
-        command = [*compiler, "-O2", "-shared", "-fPIC", "-o", str(library), str(SOURCE)]
+        library, text = Path(folder, "allocations.so"), Path(folder, "allocations.c")
+        text.write_text(SOURCE)
+        command = [*compiler, "-O2", "-shared", "-fPIC", "-o", str(library), str(text)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise CannotCountError(f"{' '.join(command)} failed: {done.stderr.strip()[-300:]}")

@@ -33,6 +33,8 @@ def own_wheel(folder: Path) -> Path:
     tree.mkdir()
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in"):
         shutil.copy(ROOT / name, tree)
+    (tree / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "long_description.py", tree / "scripts")
     shutil.copytree(ROOT / "src", tree / "src", ignore=_NOT_SOURCE)
     command = [sys.executable, "setup.py", "--quiet", "bdist_wheel", "--dist-dir", str(folder)]
     environment = {**os.environ, "KAFKA_PURE": "1"}

@@ -1,5 +1,12 @@
-/* Counts what Python asks of its allocators for objects and their memory; loaded by allocations.py.
-   The structure is that of PyMemAllocatorEx, which has been the same since Python 3.5. */
+"""The text of the library of `bench.trip.allocations`, in C, which is the language of Python's allocators.
+
+To count other calls, change `SOURCE`; it is compiled anew for each run. Its structure is that of PyMemAllocatorEx,
+which has been the same since Python 3.5.
+"""
+
+from __future__ import annotations
+
+SOURCE = """\
 #include <stddef.h>
 
 typedef struct {
@@ -53,3 +60,4 @@ void begin_counting(Exchange get, Exchange set) {
 
 /* How often memory has been asked for since then. */
 long long allocations(void) { return __atomic_load_n(&counted, __ATOMIC_RELAXED); }
+"""
