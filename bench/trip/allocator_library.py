@@ -1,6 +1,6 @@
 """The text of the library of `bench.trip.allocations`, in C, which is the language of Python's allocators.
 
-To count other calls, change `SOURCE`; it is compiled anew for each run. Its structure is that of PyMemAllocatorEx,
+To count other calls, change `SOURCE`, which is compiled for each run. Its structure is that of PyMemAllocatorEx,
 which has been the same since Python 3.5.
 """
 

@@ -31,12 +31,24 @@ def make_again(broker: Any) -> Iterator[Callable[[str, int], None]]:
     """A function that deletes a topic and makes it again with another number of partitions."""
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
 
+        def topic_id(topic: str) -> Any:
+            with contextlib.suppress(UnknownTopicOrPartitionError):
+                (described,) = admin.describe_topics([topic])
+                return described.get("topic_id")
+            return None
+
         def make_again(topic: str, partitions: int) -> None:
             deadline = time.monotonic() + PATIENCE_S
+            before = topic_id(topic)
             admin.delete_topics([topic])
+            is_made = False
             while True:
                 with contextlib.suppress(TopicAlreadyExistsError, UnknownTopicOrPartitionError):
-                    admin.create_topics([NewTopic(topic, partitions, 1)])
+                    if not is_made:
+                        admin.create_topics([NewTopic(topic, partitions, 1)])
+                        is_made = True
+                # The controller answers before the broker has deleted the old topic, which takes records until then.
+                if is_made and (before is None or topic_id(topic) not in (before, None)):
                     return
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
