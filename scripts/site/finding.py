@@ -28,6 +28,18 @@ WANTED: dict[str, tuple[str, ...]] = {
     "airflow": ("recipes/airflow",),
     "dagster": ("recipes/dagster",),
     "limitations": ("LIMITS",),
+    "poison message": ("recipes/dead-letters",),
+    "time travel": ("recipes/read-from-a-point-in-time",),
+    "dataframe": ("ARROW", "recipes/read-from-a-point-in-time"),
+    "quickstart": ("START",),
+    "embedded broker": ("START",),
+    "eof": ("recipes/end-of-partition",),
+    "mirrormaker": ("recipes/copy-a-topic-with-its-groups",),
+    "another cluster": ("recipes/copy-a-topic-with-its-groups",),
+    "checkpoint": ("SPARK",),
+    "find message": ("UI",),
+    "migrate": ("MIGRATION",),
+    "upgrade": ("MIGRATION",),
 }
 """By query: the pages that have to be among the first results."""
 FIRST = 6

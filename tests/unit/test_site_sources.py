@@ -111,7 +111,7 @@ def test_search_words_are_of_pages_that_exist() -> None:
     assert sources.KEYWORDS.keys() - names == set()
     words = sources.KEYWORDS["UI"].replace(" ", ", ")
     assert sources.front_matter("UI") == f"---\nmyst:\n  html_meta:\n    keywords: {words}\n---\n"
-    assert sources.front_matter("START") == ""
+    assert sources.front_matter("GROUPS") == ""
 
 
 def test_a_long_list_of_changes_comes_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -358,13 +358,19 @@ def given_password(question: str) -> str:
     return password
 
 
+class _WholeNumber(click.IntRange):
+    """An `IntRange` whose error for other text names a whole number, instead of an "integer range"."""
+
+    name = "whole number"
+
+
 def count_option(
     *names: str, minimum: int = 1, metavar: str = "COUNT", default: int | None = None, **more: Any
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return an option for an integer of at least ``minimum``. If there is a default, the help shows it."""
     shown = default is not None
     return click.option(
-        *names, type=click.IntRange(minimum), metavar=metavar, default=default, show_default=shown, **more
+        *names, type=_WholeNumber(minimum), metavar=metavar, default=default, show_default=shown, **more
     )
 
 
@@ -372,7 +378,7 @@ def port_option(default: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Add ``--port``, the port on which the command listens."""
     return click.option(
         "--port",
-        type=click.IntRange(0, 65535),
+        type=_WholeNumber(0, 65535),
         metavar="PORT",
         default=default,
         show_default=True,

@@ -118,7 +118,9 @@ def command(
     if not source or not target:
         raise click.UsageError("expected the names of two topics, got an empty one")
     if to is session and source == target:
-        raise click.UsageError("a topic cannot be copied to itself")
+        raise click.UsageError(
+            "a topic cannot be copied to itself: name another topic, or another cluster with --to-bootstrap-servers"
+        )
     with session.admin() as admin, to.admin() as other:
         if not name:  # topic names contain no colon
             name = f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}:{target}"

@@ -155,9 +155,7 @@ def check(
             click.echo(f"  {readable(reason)}")
     if not exists and not allow_new:
         hint = nearest(subject, registry.get_subjects())
-        raise click.ClickException(
-            f"the subject {subject!r} does not exist{hint}; use --allow-new to accept new subjects"
-        )
+        raise click.ClickException(f"the subject {subject!r} does not exist{hint} (--allow-new accepts new subjects)")
     if not is_compatible:
         raise click.exceptions.Exit(1)
 

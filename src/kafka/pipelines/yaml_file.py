@@ -10,6 +10,9 @@ import yaml
 
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Location, declare, path_text
 
+_INDENTATION = ": is the line indented like its neighbours, and is text with ': ' in quotes?"
+"""Added to the parser's messages for wrong indentation, which name tokens."""
+
 
 def load(path: str | Path) -> Declaration:
     """Read the declaration of a pipeline.
@@ -91,7 +94,9 @@ class _Document:
             raise InvalidDeclaration(f"{name}: expected fewer levels, the file is nested too deeply") from None
         except yaml.MarkedYAMLError as error:
             line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-            raise InvalidDeclaration(f"{name}{line}: not YAML: {error.problem or error.context}") from error
+            problem = error.problem or error.context or ""
+            hint = _INDENTATION if problem.startswith(("mapping values", "expected <block end>")) else ""
+            raise InvalidDeclaration(f"{name}{line}: not YAML: {problem}{hint}") from error
         except yaml.YAMLError as error:
             raise InvalidDeclaration(f"{name}: not YAML: {' '.join(str(error).split())}") from error
         finally:

@@ -56,7 +56,10 @@ def run(kind: str, code: str) -> str:
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in ELSEWHERE])
 def test_a_recipe_prints_what_it_shows(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with EmbeddedBroker(tmp_path / "broker", registry=True, group_initial_rebalance_delay_ms=0) as broker:
+    with (
+        EmbeddedBroker(tmp_path / "broker", registry=True, group_initial_rebalance_delay_ms=0) as broker,
+        EmbeddedBroker(tmp_path / "other", group_initial_rebalance_delay_ms=0) as other,
+    ):
         monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap_servers)
         printed = ""
         for kind, code in blocks(page):
@@ -64,7 +67,8 @@ def test_a_recipe_prints_what_it_shows(page: str, tmp_path: Path, monkeypatch: p
                 assert stripped(printed) == stripped(code)
                 printed = ""
                 continue
-            code = code.replace("localhost:9092", broker.bootstrap_servers).replace("/tmp/", f"{tmp_path}/")
+            code = code.replace("localhost:9092", broker.bootstrap_servers)
+            code = code.replace("localhost:9093", other.bootstrap_servers).replace("/tmp/", f"{tmp_path}/")
             printed += run(kind, code.replace("http://localhost:8081", broker.registry_url))
     assert printed == "", "what the last block prints is not shown"
 

@@ -390,7 +390,8 @@ def test_a_copy_reports_its_duration(cli: Cli, source: str, monkeypatch: pytest.
 def test_impossible_copies_are_rejected(cli: Cli, source: str, topic: MakeTopic) -> None:
     small = topic(1, "-small")
     assert f"kafka topics alter {small} -p 3" in cli.fails("copy", source, small)
-    assert "to itself" in cli.fails("copy", source, source, status=2)
+    told = cli.fails("copy", source, source, status=2)
+    assert "to itself: name another topic, or another cluster with --to-bootstrap-servers" in told
     assert "an empty one" in cli.fails("copy", source, "", status=2)
     assert "an empty one" in cli.fails("copy", "", source, status=2)
     assert "an offset up to" in cli.fails("copy", source, "x", "--from", str(2**63), status=2)

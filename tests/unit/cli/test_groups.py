@@ -36,6 +36,11 @@ def test_lag_is_the_number_of_unread_records(cli: Cli, group: str) -> None:
     assert {"group": group, "topic": group, "lag": 4} in cli.json("groups", "lag", "--total")
 
 
+def test_a_similar_group_is_suggested(cli: Cli, group: str) -> None:
+    told = cli.fails("groups", "lag", f"{group}x")
+    assert told == f"Error: there is no group '{group}x'; did you mean '{group}'? (GroupIdNotFoundError)"
+
+
 def test_a_group_without_offsets_is_named(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     with KafkaConsumer(name, bootstrap_servers=cli.bootstrap_servers, group_id=name, enable_auto_commit=False) as one:

@@ -17,6 +17,7 @@ MESSAGES = [
         1,
         "Error: there is no group 'nope'; see 'kafka groups list' (GroupIdNotFoundError)",
     ),
+    ("groups lag x --above five", 2, "Invalid value for '--above': 'five' is not a valid whole number."),
     ("groups delete nope", 1, "Error: nope: The group does not exist (GroupIdNotFoundError)"),
     ("groups remove-members nope", 1, "Error: there is no group 'nope' (GroupIdNotFoundError)"),
     ("configs alter topic there foo=1", 2, "Error: topic 'there': no settings that can be altered: foo"),

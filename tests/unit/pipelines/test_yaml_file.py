@@ -83,6 +83,14 @@ def test_every_problem_is_reported_with_its_line() -> None:
     ("text", "problem"),
     [
         ("a: [", "f.yaml:1: not YAML: expected the node content"),
+        (
+            "a: b: c",
+            "f.yaml:1: not YAML: mapping values are not allowed here: is the line indented like its neighbours",
+        ),
+        (
+            SMALL + "  x: 1\n",
+            "f.yaml:5: not YAML: expected <block end>, but found '<block mapping start>': is the line",
+        ),
         ("text", "f.yaml: expected keys and values, such as 'pipeline: NAME', got none"),
         ("", "f.yaml: expected keys and values"),
         ("a: \x01", "f.yaml: not YAML: "),

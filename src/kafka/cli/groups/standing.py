@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from kafka.admin import OffsetSpec
+from kafka.config.option import nearest
 from kafka.errors import GroupIdNotFoundError, KafkaError
 from kafka.spark.exactly_once.decision import is_decision
 from kafka.structs import TopicPartition
@@ -20,7 +21,8 @@ def kind_of(admin: "KafkaAdminClient", group: str) -> str:
     for each in listed:
         if each["group_id"] == group:
             return str(each.get("group_type") or "classic").lower()
-    raise GroupIdNotFoundError(f"there is no group {group!r}; see 'kafka groups list'")
+    hint = nearest(group, [str(each["group_id"]) for each in listed]) or "; see 'kafka groups list'"
+    raise GroupIdNotFoundError(f"there is no group {group!r}{hint}")
 
 
 def described(admin: "KafkaAdminClient", group: str, kind: str) -> dict[str, Any]:
