@@ -23,7 +23,7 @@ from kafka.aio import AIOKafkaConsumer, AIOKafkaProducer
 from kafka.errors import KafkaError
 
 SERVERS = os.environ.get("KAFKA_SERVERS", "localhost:9092")
-TOPIC = os.environ.get("KAFKA_TOPIC", "orders")
+TOPIC = os.environ.get("KAFKA_TOPIC", "web-orders")
 
 
 class Order(BaseModel):
@@ -49,6 +49,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         auto_offset_reset="earliest",
         key_deserializer=bytes.decode,
         value_deserializer=Order.model_validate_json,
+        on_deserialization_error="skip",  # logs what is not an order, and goes on
     )
     async with app.state.producer, consumer:
         app.state.reading = asyncio.create_task(add_up(consumer, app.state.totals))

@@ -27,7 +27,7 @@ from kafka.aio import AIOKafkaConsumer, AIOKafkaProducer
 from kafka.errors import KafkaError
 
 SERVERS = os.environ.get("KAFKA_SERVERS", "localhost:9092")
-TOPIC = os.environ.get("KAFKA_TOPIC", "orders")
+TOPIC = os.environ.get("KAFKA_TOPIC", "web-orders")
 
 
 class Order(msgspec.Struct):
