@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def _missing(error: BaseException) -> str:
-    """Return the library that an error, or one that caused it, names; an empty string if there is none."""
+    """Return the library that an error or one of its causes names, or an empty string."""
     for found in (error, error.__cause__):
         if isinstance(found, ModuleNotFoundError) and found.name:
             return found.name.partition(".")[0]

@@ -63,7 +63,7 @@ class Stage:
     steps: list[Step] = dataclasses.field(default_factory=list)
 
     def last(self, name: str) -> Step | None:
-        """The last instruction of a name, which is the one that counts; None if there is none."""
+        """The last instruction with this name, which overrides earlier ones, or None."""
         return next((each for each in reversed(self.steps) if each.name == name), None)
 
     def command(self) -> list[str]:

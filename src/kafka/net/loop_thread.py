@@ -380,6 +380,7 @@ class LoopThread:
         except BaseException as error:
             self._die(error)
         finally:
+            self.loop.release_all()  # threads whose calls the last tasks have ended
             with contextlib.suppress(Exception):  # the selector may be broken
                 self.loop.close()
 

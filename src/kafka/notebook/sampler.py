@@ -20,7 +20,7 @@ from kafka.notebook.measurements import Measurement, Measures
 State = Literal["starting", "live", "unreachable", "stopped"]
 """What a widget shows: it waits for the first values; values are current; the newest attempt failed; it has ended."""
 Tell = Callable[[State, Measurement | None, str], None]
-"""Gets each change: the state, the values if there are any, and the error message; "" if there is none."""
+"""Gets each change: the state, the values, if any, and the error message, or "" without an error."""
 _JOIN_S = 10.0
 _PATIENCE_S = 2.0
 """Seconds without an answer after which the state changes, at least; or two intervals."""

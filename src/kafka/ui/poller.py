@@ -89,7 +89,7 @@ class ClusterPoller:
 
     @property
     def age_s(self) -> float:
-        """The age of the newest snapshot in seconds; 0 if there is none."""
+        """The age of the newest snapshot in seconds; 0 before the first one."""
         return 0.0 if self.newest is None else max(0.0, self._clock() - self.newest.time)
 
     def begin(self) -> None:

@@ -337,7 +337,7 @@ class ResponseOpener:
             if isinstance(item, PartitionResponse) and item.error is not None:
                 return item.error if has_before else self._open_error(state, item, item.error)
             opened = self._columns_of(item, max_bytes, ahead_bytes)
-            is_read = not isinstance(item, PartitionResponse) or item.records is None
+            is_read = not isinstance(item, PartitionResponse) or item.is_decoded
             with self._lock:
                 # No signal handler can run between this check and popleft().
                 is_useful = buffer.items[0] is item if buffer.items else False

@@ -290,7 +290,7 @@ class FetchBuffer:
                 if error is not None:
                     self._ready.give_back(state)
                     return None if polled.count else error
-                made += state.buffer.current.columns.nbytes if state.buffer.current is not None else 0  # type: ignore[redundant-expr]  # `open` sets it
+                made += _memory(state.buffer.current)
             before = polled.count
             self._take_slice(state, min(max_records - before, max_each - taken.get(state, 0)), polled)
             taken[state] = taken.get(state, 0) + polled.count - before
@@ -383,6 +383,11 @@ class FetchBuffer:
         while self._freed:
             self._listener.unblocked(self._freed[-1])
             del self._freed[-1:]
+
+
+def _memory(opened: DecodedFetch | None) -> int:
+    """Return the size of newly decoded columns, in bytes."""
+    return 0 if opened is None else opened.columns.nbytes
 
 
 class ReadyQueue:

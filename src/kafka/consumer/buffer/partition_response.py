@@ -122,20 +122,19 @@ class PartitionResponse:
 
         Returns the records before a damaged batch; the error for that batch is kept until the caller has taken them.
         """
-        decoder, records = self._decoder, self.records
-        if decoder is None:
-            if records is not None and len(records) <= _ONE_RUN_BYTES and not self.aborted:
-                columns = decode_run(
-                    records,
-                    self.tp.topic,
-                    self.tp.partition,
-                    check_crcs=options.check_crcs,
-                    start_offset=self.offset,
-                    max_bytes=max_bytes,
-                )
-                if columns is not None:
-                    return self.accept(columns, None, True)
-            decoder = self._decoder = self._begin(options)
+        records = self.records
+        if self._decoder is None and records is not None and len(records) <= _ONE_RUN_BYTES and not self.aborted:
+            run = decode_run(
+                records,
+                self.tp.topic,
+                self.tp.partition,
+                check_crcs=options.check_crcs,
+                start_offset=self.offset,
+                max_bytes=max_bytes,
+            )
+            if run is not None:
+                return self.accept(run, None, True)
+        decoder = self.decoder(options)
         columns, error = decoder.part(max_bytes)
         return self.accept(columns, error, error is not None or decoder.finished)
 
