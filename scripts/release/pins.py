@@ -26,6 +26,7 @@ OVER_DEV = ("docs", "spark-trials")
 ABSENT = {
     "pip": "every environment has it",
     "kafka-python": "this package takes its place",
+    "playwright": "the tests read axe-core out of axe-playwright-python, and drive the browser themselves",
 }
 """Packages that are required, but deliberately not pinned, with the reason."""
 
