@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import last_start
+from kafka.pipelines.file_locks import take
 
 LOCK = "stream.lock"
 """File in the directory of a pipeline that a running stream locks."""
@@ -44,12 +44,10 @@ def run_lock(path: Path, what: str) -> Iterator[None]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not take(file):
             raise IllegalStateError(
                 f"another {what} is running (it holds the lock {path}): wait until it has ended, or stop it"
-            ) from None
+            )
         yield
 
 

@@ -20,6 +20,7 @@ from kafka.pipelines.client_configs import client_configs, isolation_of_source
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.events import Event, read_events
+from kafka.pipelines.file_locks import is_locked
 from kafka.pipelines.run_history import History, RunHistory, Totals, history
 from kafka.pipelines.source_declaration import Otherwise
 from kafka.pipelines.source_rows import by_topic
@@ -242,20 +243,6 @@ def _state(newest: RunHistory | None, directory: PipelineDirectory) -> tuple[Sta
     if newest.ending == "failed":
         return "failed", newest.cause
     return ("killed" if newest.ending == "killed" else "stopped"), ""
-
-
-def is_locked(path: Path) -> bool | None:
-    """Return whether a process holds the lock of a file; None if the file does not exist or cannot be read."""
-    import fcntl
-
-    try:
-        with path.open() as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return None
-    return False
 
 
 def _rate(batches: Sequence[Event]) -> float | None:

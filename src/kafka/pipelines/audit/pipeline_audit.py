@@ -26,9 +26,9 @@ from kafka.pipelines.client_configs import client_configs, isolation_of_source
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.events import Event, read_events
+from kafka.pipelines.file_locks import is_locked
 from kafka.pipelines.first_backfill import planned_starts
 from kafka.pipelines.start_checks import LOCK
-from kafka.pipelines.status import is_locked
 from kafka.pipelines.stream_checkpoint import read_checkpoint
 from kafka.pipelines.topic_ids import ids_of, topic_ids
 from kafka.structs import TopicPartition
