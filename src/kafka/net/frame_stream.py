@@ -181,6 +181,7 @@ class Stream(asyncio.BufferedProtocol):
 
     def eof_received(self) -> bool:
         """Close this side of the stream, because the peer has closed its side."""
+        self._closing = True
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -279,7 +280,9 @@ class Stream(asyncio.BufferedProtocol):
 
     def _transmit(self, parts: Sequence[Part]) -> None:
         transport = self._transport
-        if self._closing:
+        # After an error, `writelines` of some versions of Python 3.12 and 3.13 would watch the socket again, and the
+        # selector would still contain it when its number belongs to another connection.
+        if self._closing or transport.is_closing():
             return
         chunks = _join_small(parts)
         if _GATHERS:

@@ -55,17 +55,20 @@ class TimedSelector(selectors.DefaultSelector):
         times: the measurements of the last 30 to 60 seconds. All clients share the loop, and therefore the
             measurements.
         to_release: locks to release before waiting, see `_ClientLoop.release_soon`.
+        is_waiting: whether the loop waits, or is about to wait and releases nothing more before that.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.times = Windows(_Turns, WindowOptions())
         self.to_release: list[threading.Lock] = []
+        self.is_waiting = False
         self._woken = _now()
         self._wait = super().select  # looked up once, because each iteration of the loop calls it
 
     def select(self, timeout: float | None = None) -> "Ready":
         """Wait for events."""
+        self.is_waiting = True  # from here on, a finalizer that wakes a thread must not leave that to this method
         if self.to_release:
             self.release_all()
         asleep = _now()
@@ -73,6 +76,7 @@ class TimedSelector(selectors.DefaultSelector):
         window.turns += 1
         window.worked_s += asleep - self._woken
         ready = self._wait(timeout)
+        self.is_waiting = False
         self._woken = woken = _now()
         window.waited_s += woken - asleep
         return ready
@@ -186,7 +190,7 @@ class _ClientLoop(asyncio.SelectorEventLoop):
 
         A thread that is woken earlier only finds that the loop holds the GIL, and has to be woken again.
         """
-        if self._timed is not None and asyncio._get_running_loop() is self:
+        if self._timed is not None and not self._timed.is_waiting and asyncio._get_running_loop() is self:
             self._timed.to_release.append(lock)
         else:
             with contextlib.suppress(RuntimeError):  # released in the meantime

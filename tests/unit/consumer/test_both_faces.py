@@ -91,6 +91,25 @@ async def test_so_many_records_of_each_partition_come_at_a_time(setup: ConsumerS
         await getattr(consumer, call)(max_records_per_partition=0)
 
 
+async def test_getmany_calls_the_poll_of_subclasses_and_tracers(
+    setup: ConsumerSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    consumer = await setup.face.open()
+    kind = type(consumer.consumer)
+    before, traced = kind.poll, []
+
+    def poll(self: Any, *args: Any, **options: Any) -> Any:
+        traced.append(args)
+        return before(self, *args, **options)
+
+    await consumer.assign([setup.first])
+    monkeypatch.setattr(kind, "poll", poll)
+    assert len(await consumer.getmany(timeout_ms=30_000, max_records=3)) == 3
+    assert traced == [(30_000, 3)]
+    assert len(await consumer.getmany(setup.first, timeout_ms=30_000, max_records=3)) == 3
+    assert len(traced) == 1
+
+
 async def test_both_limits_of_records_hold(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open()
     await consumer.assign([setup.first, setup.second])

@@ -459,3 +459,26 @@ def test_running_tasks_are_ended_when_the_interpreter_exits():
         """
     )
     assert (done.stdout, done.stderr, done.returncode) == ("ended\n", "", 0)
+
+
+def test_a_thread_woken_by_a_finalizer_while_the_loop_goes_to_sleep_does_not_wait_for_the_loop(loop_thread):
+    """The loop may sleep for minutes; only other threads and timers wake it."""
+    loop, lock, in_time = loop_thread.loop, threading.Lock(), []
+    lock.acquire()
+
+    class Finalizing(list):
+        """The locks to release; a garbage collection runs after they have been released, before the loop sleeps."""
+
+        def __delitem__(self, which):
+            super().__delitem__(which)
+            if lock.locked():
+                loop.release_soon(lock)
+
+    async def sleep():
+        selector = loop._selector
+        selector.to_release = Finalizing([threading.Lock()])
+        selector.select(0)
+        in_time.append(not lock.locked())
+
+    loop_thread.run(sleep(), 20)
+    assert in_time == [True]

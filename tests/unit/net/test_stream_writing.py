@@ -175,6 +175,27 @@ def test_nothing_is_written_to_a_closing_transport() -> None:
     play(scenario)
 
 
+@pytest.mark.parametrize("size", [1, LARGE])
+def test_nothing_is_written_after_the_peer_has_closed(size: int) -> None:
+    async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
+        assert stream.eof_received() is False
+        write(stream, [b"1" * size, b"2"])
+        assert transport.written == []
+
+    play(scenario)
+
+
+def test_nothing_large_is_written_to_a_transport_that_is_about_to_report_its_end() -> None:
+    """`writelines` of Python 3.12 and 3.13 would watch the socket again, and leave it in the selector as it closes."""
+
+    async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
+        transport.calls.append("close")  # by asyncio, after an error; `connection_lost` follows in the next iteration
+        write(stream, [b"1" * LARGE, b"2"])
+        assert transport.written == []
+
+    play(scenario)
+
+
 @pytest.mark.parametrize("later", [None, OSError("later")])
 def test_the_first_reason_of_an_abort_is_reported(later: Exception | None) -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:

@@ -126,6 +126,9 @@ class FetchSession:
             with_epochs: whether the broker checks epochs of records, as it does in version 12 and later.
         """
         full = self._epoch <= INITIAL_EPOCH
+        if full:  # within a session, the broker does this
+            for tp in self._changed:  # partitions that were served move to the end, so that none starves
+                self.targets[tp] = self.targets.pop(tp)
         named = list(self.targets.values() if full else map(self.targets.__getitem__, self._changed))
         with_ids = True
         for target in named:
@@ -139,7 +142,7 @@ class FetchSession:
             self.reset()  # a session uses either topic names or topic ids
             return self.next_request(with_epochs)
         forgotten = _forgotten(self._forget) if self._forget else []
-        body = new_body((self._id, self._epoch, self._topics(named, with_epochs), forgotten, self._by_id))
+        body = new_body((self._id, self._epoch, self._topics(named, with_epochs, full), forgotten, self._by_id))
         for target in named:
             self._known[target.state.tp] = target.topic_id
             if target.topic_id is not None:
@@ -177,14 +180,18 @@ class FetchSession:
         self._forget.clear()
         self._by_id = True
 
-    def _topics(self, named: Iterable[FetchTarget], with_epochs: bool) -> list[FetchTopic]:
+    def _topics(self, named: Iterable[FetchTarget], with_epochs: bool, in_order: bool) -> list[FetchTopic]:
         topics: dict[str, FetchTopic] = {}
+        made: list[FetchTopic] = []
         for target in named:
             tp = target.state.tp
             topic = topics.get(tp.topic)
             if topic is None:
+                if in_order:
+                    topics.clear()  # a broker serves partitions in this order, so a topic may be named several times
                 topic = FetchTopic(topic=tp.topic, topic_id=target.topic_id or _NO_ID, partitions=[])
                 topics[tp.topic] = topic
+                made.append(topic)
             topic.partitions.append(
                 FetchPartition(
                     partition=tp.partition,
@@ -194,7 +201,7 @@ class FetchSession:
                     partition_max_bytes=self._max_bytes,
                 )
             )
-        return list(topics.values())
+        return made
 
 
 def _forgotten(partitions: dict[TopicPartition, uuid.UUID | None]) -> list[ForgottenTopic]:

@@ -4,7 +4,6 @@ import asyncio
 import contextvars
 import functools
 import inspect
-import threading
 import warnings
 import weakref
 from collections.abc import Callable, Coroutine, Iterator
@@ -44,18 +43,18 @@ _innermost: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("kafka
 class AnyCaller:
     """Counterpart of `PollGuard` that never refuses: several tasks may poll, and share the records.
 
-    A re-entrant lock of the loop's thread never makes that thread wait, and its methods are not Python functions.
+    It holds nothing, because the loop may continue in another thread while tasks are polling.
     """
 
     __slots__ = ("__enter__", "__exit__", "is_polling")
 
     __enter__: Callable[..., bool]
-    __exit__: Callable[..., None]
+    __exit__: Callable[..., object]
 
     def __init__(self) -> None:
-        lock = threading.RLock()
-        self.__enter__ = lock.acquire
-        self.__exit__ = lock.__exit__
+        # Two functions that do nothing, take the arguments, return something false, and are not Python functions.
+        self.__enter__ = bool
+        self.__exit__ = "".format
         self.is_polling = False
 
 

@@ -210,3 +210,21 @@ def test_a_topic_that_gets_its_old_id_back_before_the_request_is_not_forgotten()
     want(session, 0, 2, ID)
     body = session.next_request()
     assert (named(body), forgotten(body)) == ({0: 2}, [])
+
+
+@pytest.mark.parametrize("incremental", [True, False])
+def test_without_a_session_the_partitions_served_last_come_last_so_that_none_starves(incremental: bool) -> None:
+    session = FetchSession(incremental=incremental, max_bytes=1_000)
+    states = [PartitionState(TopicPartition(topic, number)) for topic, number in (("a", 0), ("a", 1), ("b", 0))]
+    for state in states:
+        session.add(FetchTarget(state, 0, 0, 5, ID))
+    served: list[TopicPartition] = []
+    for offset in range(1, 7):
+        body = session.next_request()
+        session.answered(0)  # the broker has no sessions, or none left
+        first = body.topics[0]
+        served.append(TopicPartition(first.topic, first.partitions[0].partition))  # all that fits into a response
+        assert sum(len(topic.partitions) for topic in body.topics) == 3
+        target = session.targets[served[-1]]
+        session.advance(target._replace(offset=offset))
+    assert served == [state.tp for state in states] * 2

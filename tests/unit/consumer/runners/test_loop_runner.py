@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kafka.consumer.runners import loop_runner
-from kafka.consumer.runners.loop_runner import LoopRunner
+from kafka.consumer.runners.loop_runner import AnyCaller, LoopRunner
 from kafka.errors import KafkaTimeoutError
 from unit.virtual_loop import simulate
 
@@ -177,3 +177,38 @@ def test_a_concurrent_close_waits_for_its_timeout() -> None:
         await first
 
     play(scenario)
+
+
+def test_a_loop_that_continues_in_another_thread_takes_polling_tasks_with_it() -> None:
+    loop = asyncio.new_event_loop()
+    guard = AnyCaller()
+    done: list[str] = []
+
+    async def polling(name: str, until: asyncio.Event) -> None:
+        with guard:
+            await until.wait()
+        done.append(name)
+
+    def end() -> None:
+        async def main() -> None:
+            another = asyncio.Event()
+            task = loop.create_task(polling("second", another))
+            another.set()
+            begun.set()
+            await asyncio.wait({task, *started})
+
+        loop.run_until_complete(main())
+
+    begun, started = asyncio.Event(), []
+
+    async def begin() -> None:
+        started.append(loop.create_task(polling("first", begun)))
+        await asyncio.sleep(0)
+
+    loop.run_until_complete(begin())
+    thread = threading.Thread(target=end, daemon=True)
+    thread.start()
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive(), "the second task waits for the thread of the first one"
+    loop.close()
+    assert sorted(done) == ["first", "second"]
