@@ -9,6 +9,7 @@ from kafka.errors import KafkaError, NoError, error_text
 from kafka.ui.access.audit_log import DONE, FAILED
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.shared_state import Ui
+from kafka.ui.topic_changes import offsets_field, offsets_of
 
 _EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
 
@@ -38,13 +39,14 @@ def _whole_number(field: str, text: str) -> int:
 
 
 async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
-    """Show the new offsets of a group or, if the form is confirmed, reset the group to them."""
+    """Show the new offsets of a group or, if the form is confirmed, reset the group to the offsets shown."""
     group, topic, text = given.get("id", ""), given.get("topic", ""), given.get("to", "").strip()
     confirmed, title = given.get("confirmed") == "yes", f"Reset {group}"
     try:
         position = ui.settings.parse_position(text)
         target: Any = _EDGES.get(position) if isinstance(position, str) else position
-        moved = await ui.admin.reset_group_offsets(group, {topic: target}, dry_run=not confirmed)
+        wanted = offsets_of(topic, given.get("offsets", "")) if confirmed else {topic: target}
+        moved = await ui.admin.reset_group_offsets(group, wanted, dry_run=not confirmed)
     except (KafkaError, ValueError, TypeError, OverflowError) as error:
         if confirmed:
             ui.record("reset group", {"group": group, "topic": topic, "to": text}, FAILED, error_text(error))
@@ -62,12 +64,13 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         ui.record("reset group", what, FAILED if failed else DONE, "not all partitions were reset" if failed else "")
         told = trouble("Not all partitions were reset.") if failed else html("<p>The group was reset.</p>")
         return page(ui, title, "/groups", joined([told, places, back]))
-    fixed = {f"{tp.partition}": each["offset"] for tp, each in moved.items() if each["error"] is NoError}
+    fixed = {tp: each["offset"] for tp, each in moved.items() if each["error"] is NoError}
     confirm = html(
         '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
         '<input type="hidden" name="topic" value="{}"><input type="hidden" name="to" value="{}">'
-        '<input type="hidden" name="confirmed" value="yes"><button{}>Reset offsets</button></form>',
-        *(address("/reset-group", id=group), ui.forms.token, sent_back(topic), sent_back(text)),
+        '<input type="hidden" name="offsets" value="{}"><input type="hidden" name="confirmed" value="yes">'
+        "<button{}>Reset offsets</button></form>",
+        *(address("/reset-group", id=group), ui.forms.token, sent_back(topic), sent_back(text), offsets_field(fixed)),
         "" if fixed else Html(" disabled"),
     )
     return page(ui, title, "/groups", joined([html("<p>New offsets:</p>"), places, confirm, back]))

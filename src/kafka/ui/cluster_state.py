@@ -219,7 +219,9 @@ def _topic(described: Mapping[str, Any]) -> TopicState:
     ]
     by_number = tuple(sorted(partitions, key=lambda each: each.number))
     is_internal = described["is_internal"] or described["name"].startswith("__")  # by convention, as in other tools
-    return TopicState(described["name"], is_internal, by_number, is_detailed=False)
+    return TopicState(
+        described["name"], is_internal, by_number, is_detailed=False, topic_id=described.get("topic_id") or ""
+    )
 
 
 def _detailed_topic(

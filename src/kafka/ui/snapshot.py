@@ -53,6 +53,7 @@ class TopicState:
     Arguments:
         is_detailed: whether offsets and sizes were read; otherwise they are unknown.
         as_of: when they were read, in seconds since 1970; None: at the time of the snapshot.
+        topic_id: identifies the topic among all that ever had its name; the same for all if brokers have no ids.
     """
 
     name: str
@@ -60,6 +61,7 @@ class TopicState:
     partitions: tuple[PartitionState, ...]
     is_detailed: bool = True
     as_of: float | None = None
+    topic_id: str = ""
 
     @property
     def replicas(self) -> int:

@@ -51,6 +51,8 @@ async def change_config(ui: Ui, given: Mapping[str, str]) -> Change:
     alter = ui.admin.alter_configs if value else ui.admin.reset_configs
     await alter([resource], validate_only=True, incremental=True)
     before = known[config]
+    if given.get("confirmed") == "yes" and given.get("before", before.value or "") != (before.value or ""):
+        raise ValueError(f"{config} was changed to {before.value!r:.60} after the preview: go back to the topic")
     rows = [[config, f"{before.value} ({before.source})", value or "the default"]]
     return Change(
         f"Change {config} of {name}",
@@ -58,7 +60,7 @@ async def change_config(ui: Ui, given: Mapping[str, str]) -> Change:
         table(("config", "now", "new value"), rows, (), "Configs"),
         lambda: alter([resource], incremental=True),
         html("{} of {} was changed.", config, _topic(name)),
-        {"config": config, "value": value},
+        {"config": config, "value": value, "before": before.value or ""},
     )
 
 
@@ -78,7 +80,7 @@ async def add_partitions(ui: Ui, given: Mapping[str, str]) -> Change:
         preview,
         lambda: ui.admin.create_partitions({topic.name: total}),
         html("{} has {} partitions.", _topic(topic.name), total),
-        {"partitions": str(total)},
+        {"partitions": str(total), "topic_id": topic.topic_id},
     )
 
 
@@ -86,7 +88,7 @@ async def delete_records(ui: Ui, given: Mapping[str, str]) -> Change:
     """Prepare to delete records before an offset or time. The form that confirms it has the offsets of the preview."""
     topic = await _own(ui, given)
     if given.get("confirmed") == "yes":
-        kept = _offsets_of(topic.name, given.get("offsets", ""))
+        kept = offsets_of(topic.name, given.get("offsets", ""))
     else:
         kept = await _first_kept(ui, topic, given)
     first = await _list_offsets(ui, dict.fromkeys(kept, OffsetSpec.EARLIEST))
@@ -108,7 +110,7 @@ async def delete_records(ui: Ui, given: Mapping[str, str]) -> Change:
         preview,
         lambda: ui.admin.delete_records(offsets),
         html("The records of {} were deleted.", _topic(topic.name)),
-        {"offsets": " ".join(f"{tp.partition}:{offset}" for tp, offset in sorted(offsets.items()))},
+        {"offsets": offsets_field(offsets), "topic_id": topic.topic_id},
         typed=topic.name,
     )
 
@@ -131,6 +133,7 @@ async def delete_topic(ui: Ui, given: Mapping[str, str]) -> Change:
         html("{}<p>Its records cannot be restored.</p>", facts(pairs)),
         lambda: ui.admin.delete_topics([topic.name]),
         html("<p>Topic {} was deleted. {}</p>", topic.name, link("All topics", "/")),
+        {"topic_id": topic.topic_id},
         typed=topic.name,
     )
 
@@ -162,13 +165,18 @@ async def delete_group(ui: Ui, given: Mapping[str, str]) -> Change:
 
 
 async def _own(ui: Ui, given: Mapping[str, str]) -> TopicState:
-    """Return the topic of a form. Raises `ValueError` if it does not exist, or is one of Kafka's own."""
+    """Return the topic of a form.
+
+    Raises `ValueError` if it does not exist, is one of Kafka's own, or is not the one of the preview.
+    """
     name = given.get("name", "")
     now = await ui.poller.refreshed()
     if now is None or name not in now.topics:
         raise ValueError(f"there is no topic {name!r:.300}; see the Topics page")
     if now.topics[name].internal:
         raise ValueError(f"topic {name} is internal: other programs depend on it, so only commands change it")
+    if given.get("confirmed") == "yes" and given.get("topic_id", "") not in ("", now.topics[name].topic_id):
+        raise ValueError(f"topic {name} was deleted and created again after the preview: go back to the topic")
     return now.topics[name]
 
 
@@ -201,15 +209,20 @@ def _milliseconds(position: Any) -> int:
     return int(position.timestamp() * 1000)
 
 
-def _offsets_of(topic: str, text: str) -> dict[TopicPartition, int]:
-    """Parse the offsets of a preview."""
+def offsets_field(offsets: Mapping[TopicPartition, int]) -> str:
+    """Return the offsets of a preview as text, for the form that confirms it."""
+    return " ".join(f"{tp.partition}:{offset}" for tp, offset in sorted(offsets.items()))
+
+
+def offsets_of(topic: str, text: str) -> dict[TopicPartition, int]:
+    """Parse the offsets of a preview. Raises `ValueError` if the form has none, for example because it is forged."""
     try:
         pairs = [each.split(":") for each in text.split()]
         found = {TopicPartition(topic, int(number)): int(offset) for number, offset in pairs}
     except ValueError:
         found = {}
     if not found or any(tp.partition < 0 or offset < 0 for tp, offset in found.items()):
-        raise ValueError("the form has no valid offsets: go back to the topic")
+        raise ValueError("the form has no valid offsets: go back, and begin again with the preview")
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from kafka import KafkaConsumer, TopicPartition
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
 from kafka.structs import OffsetAndMetadata
 from unit.ui.ui_support import ADDRESS, HOSTILE, Pages, pages_of, rows_of, settings, text_of
@@ -29,6 +29,12 @@ def commit(broker: EmbeddedBroker, group: str, topic: str, offset: int) -> None:
     ) as consumer:
         consumer.assign([TopicPartition(topic, 0)])
         consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(offset, "", -1)})
+
+
+def produce(broker: EmbeddedBroker, topic: str, count: int) -> None:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for _ in range(count):
+            producer.send(topic, b"later")
 
 
 async def committed(pages: Pages, group: str) -> list[int]:
@@ -109,11 +115,25 @@ async def test_a_group_is_reset_after_confirmation(
     shown = await writing.post("/reset-group", id="moved", topic=name, to="4")
     assert rows_of(shown, "New offset") == [[name, "0", "4", ""]]
     assert await committed(writing, "moved") == [7]
-    told = await writing.post("/reset-group", id="moved", topic=name, to="4", confirmed="yes")
+    forged = await writing.post("/reset-group", id="moved", topic=name, to="4", confirmed="yes")
+    assert "the form has no valid offsets" in text_of(forged)
+    assert await committed(writing, "moved") == [7]
+    told = await writing.post("/reset-group", id="moved", topic=name, to="4", offsets="0:4", confirmed="yes")
     assert "The group was reset" in text_of(told)
     assert await committed(writing, "moved") == [4]
-    await writing.post("/reset-group", id="moved", topic=name, to="latest", confirmed="yes")
-    assert await committed(writing, "moved") == [10]
+
+
+async def test_a_group_is_reset_to_the_offsets_of_the_preview_though_records_have_come_since(
+    writing: Pages, broker: EmbeddedBroker, topic: Callable[..., str]
+) -> None:
+    name = topic(*[b"v"] * 10)
+    await asyncio.to_thread(commit, broker, "latest", name, 7)
+    shown = await writing.post("/reset-group", id="latest", topic=name, to="latest")
+    assert rows_of(shown, "New offset") == [[name, "0", "10", ""]]
+    await asyncio.to_thread(produce, broker, name, 5)
+    fields = dict(re.findall(r'type="hidden" name="(offsets|topic|to|confirmed)" value="([^"]*)"', shown))
+    assert "The group was reset" in text_of(await writing.post("/reset-group?id=latest", **fields))
+    assert await committed(writing, "latest") == [10]
 
 
 async def test_the_group_shown_is_the_group_reset(

@@ -226,3 +226,31 @@ async def test_viewers_other_sites_and_forged_forms_change_nothing(
     assert "change-config" not in await writing.get("/topic", name=name)
     assert await ends(writing, name, OffsetSpec.EARLIEST) == [0]
     assert {result for _, result in entries(log)} == {"refused"}
+
+
+@pytest.mark.parametrize("change", ["delete-topic", "delete-records", "add-partitions"])
+async def test_a_preview_is_of_one_topic_and_not_of_a_later_one_with_its_name(
+    writing: Pages, topic: Callable[..., str], change: str
+) -> None:
+    name = topic(*[b"v"] * 3)
+    previewed = {"delete-topic": {}, "delete-records": {"before": "2"}, "add-partitions": {"partitions": "3"}}[change]
+    preview = await writing.post(f"/{change}?name={name}", **previewed)
+    await writing.ui.admin.delete_topics([name])
+    await writing.ui.admin.create_topics({name: {"num_partitions": 1}}, wait_for_metadata=True)
+    page = text_of(await submit(writing, preview, change, typed=name))
+    assert f"topic {name} was deleted and created again after the preview" in page
+    assert len(await ends(writing, name)) == 1
+
+
+async def test_two_operators_do_not_overwrite_each_others_configs_unseen(
+    writing: Pages, topic: Callable[..., str], log: pathlib.Path
+) -> None:
+    name = topic(b"v")
+    address, wanted = f"/change-config?name={name}", {"config": "retention.ms"}
+    first, second = [await writing.post(address, **wanted, value=value) for value in ("1000", "2000")]
+    await submit(writing, first, "change-config")
+    page = text_of(await submit(writing, second, "change-config"))
+    assert "Nothing was changed: retention.ms was changed to '1000' after the preview" in page
+    found = await writing.ui.admin.describe_configs([ConfigResource("TOPIC", name)], config_filter="all")
+    assert found["topic"][name]["retention.ms"]["value"] == "1000"
+    assert entries(log) == [("change config", "done"), ("change config", "failed")]

@@ -248,7 +248,10 @@ class Reservations:
             raise self._buffer.refusal or self._time_is_up(amount)
 
     def _refuses(self) -> bool:
-        """Return whether the producer accepts no more records."""
+        """Return whether the producer accepts no more records; called whenever the waiting thread checks again."""
+        if not self._buffer.memory_is_short:  # another thread has created a batch before this one was known to wait
+            self._buffer.end_lingering()
+            self._buffer.wake()
         return self._buffer.refusal is not None
 
     def _time_is_up(self, amount: int) -> KafkaTimeoutError:

@@ -15,8 +15,9 @@ import pytest
 from kafka.errors import InvalidRecordError, KafkaTimeoutError
 from kafka.net import interruptible
 from kafka.producer.appending.checks import PreparedRecord
-from kafka.producer.appending.record_buffer import RecordBuffer
+from kafka.producer.appending.record_buffer import RecordBuffer, Reservations
 from kafka.producer.batch import producer_batch
+from kafka.producer.batch.memory_pool import Reservation
 from kafka.producer.batch.producer_batch import ProducerBatch, Stage
 from kafka.producer.batch.queues import PartitionQueue
 from kafka.producer.batch.shared_queues import BufferOptions
@@ -251,3 +252,20 @@ async def test_the_first_retry_may_be_sent_before_later_batches_in_flight(buffer
     assert queue.may_retry()
     queue.retries[:] = queue.retries[1:]
     assert not queue.may_retry()
+
+
+async def test_batches_do_not_linger_while_a_thread_waits_for_memory_whatever_others_did_before_that(
+    buffer: RecordBuffer,
+) -> None:
+    """Another thread creates a batch after the first one found no memory, and before it is known to wait."""
+
+    class Waiting(dict[Any, None]):
+        def __setitem__(self, news: Any, nothing: None) -> None:
+            buffer._new_batch(queue_of(buffer), 1_000)
+            super().__setitem__(news, nothing)
+
+    append(buffer)
+    buffer.memory._blocking = Waiting()
+    with pytest.raises(KafkaTimeoutError, match="buffer_memory"):
+        Reservations(buffer, 0).acquire_blocking(100_000, Reservation())
+    assert buffer.memory_is_short
