@@ -13,7 +13,7 @@ from kafka.pipelines.run_history import Totals, batch_identity
 from kafka.spark.monitoring.prometheus_text import Sample, exposition
 
 METRICS = (
-    ("kafka_pipeline_running", "gauge", "1 if the newest run has no event at its end."),
+    ("kafka_pipeline_running", "gauge", "1 if the newest run has not recorded its end: it is running, or was killed."),
     ("kafka_pipeline_runs_total", "counter", "Number of runs."),
     ("kafka_pipeline_failures_total", "counter", "Number of runs that ended with an error."),
     ("kafka_pipeline_kills_total", "counter", "Number of runs that were killed."),
