@@ -120,6 +120,7 @@ class Recomputation:
         self.is_exact = True
         self._declared = self._declarations(events)
         self._parts = list(self._parts_of(scope))
+        self._check_folds(scope)
         self._check_backfills(scope)
         self._replays = self._declaration_of_replays(events, scope)
         self.is_by_row = self._is_by_row(scope.ranges)
@@ -219,6 +220,16 @@ class Recomputation:
             raise NotCompared("the pipeline has not read any records")
         last = None if checkpoint.committed is None else checkpoint.watermarks_ms.get(checkpoint.committed)
         return balance_groups(self._declaration, self._spark, self._function, scope, parts, last)
+
+    def _check_folds(self, scope: Scope) -> None:
+        """Outcomes cannot be exact if the bounds of times depend on times of micro-batches that are folded."""
+        for (_, at, _), batch in zip(self._of_stream(scope), scope.batches, strict=True):
+            if at is not None and batch.first < batch.number:
+                self._inexact(
+                    f"{batch.name} have been folded into one event, so the times of each, which bounds of times depend "
+                    "on, are unknown; outcomes are not compared strictly"
+                )
+                return
 
     def _check_backfills(self, scope: Scope) -> None:
         """Outcomes cannot be exact if a backfill read records of the stream with another declaration."""
