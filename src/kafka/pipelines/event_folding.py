@@ -62,7 +62,7 @@ def fold(events: Iterable[Event], limits: Limits) -> list[Event]:
     last = {event.batch: at for at, event in enumerate(events) if event.kind == "batch"}
     # Within a run, Spark repeats a micro-batch with the same number and offsets; only the last one counts.
     kept = [event for at, event in enumerate(events) if not _is_repeated(events, last, at, event)]
-    batches = [event for event in kept if event.kind == "batch"]
+    batches = sorted((event for event in kept if event.kind == "batch"), key=lambda event: event.time)
     old = batches[: max(0, len(batches) - limits.newest)]
     found = _merged(old, limits.each)
     while len(found) > limits.folds:
@@ -132,13 +132,13 @@ def merge(earlier: Event, later: Event) -> Event:
     sources = dict(earlier.sources)
     for name, counts in later.sources.items():
         sources[name] = _sum(sources[name], counts) if name in sources else counts
-    known = earlier.out is not None and later.out is not None
+    known = [each.out for each in (earlier, later) if each.out is not None or not each.recovered]
     return dataclasses.replace(
         later,
         time=earlier.time,
         seconds=max(earlier.seconds or 0.0, later.seconds or 0.0),
         sources=sources,
-        out=(earlier.out or 0) + (later.out or 0) if known else None,
+        out=None if None in known else sum(each or 0 for each in known),
         late=earlier.late + later.late,
         untimed=earlier.untimed + later.untimed,
         watermark_ms=earlier.watermark_ms if later.watermark_ms is None else later.watermark_ms,

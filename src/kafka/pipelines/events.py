@@ -240,6 +240,14 @@ class EventFile:
         directory.mkdir(parents=True, exist_ok=True)
         self.path = directory / f"{name}.jsonl"
 
+    def drop_incomplete_line(self) -> None:
+        """Remove an incomplete last line, which a killed run left behind. Raises `OSError`."""
+        data = self.path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            with self.path.open("rb+") as file:
+                file.truncate(whole)
+
     def append(self, event: Event) -> None:
         """Append an event. Raises `OSError` if it cannot be written; the file is then as before."""
         line = (to_json(event) + "\n").encode()

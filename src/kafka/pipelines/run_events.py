@@ -167,6 +167,10 @@ class RunEvents:
                     raise
                 text = "pipeline %s: could not write the event '%s', which reports and audits will lack: %s"
                 log.error(text, event.pipeline, event.kind, error)
+        self.pass_on(event)
+
+    def pass_on(self, event: Event) -> None:
+        """Call `on_event`, without an error if it fails."""
         if self._on_event is not None:
             try:
                 self._on_event(event)

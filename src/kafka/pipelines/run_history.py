@@ -92,7 +92,8 @@ class Totals:
 
     Attributes:
         sources: by the name of the source.
-        out: number of rows that the query returned; None if it is unknown for a micro-batch.
+        out: number of rows that the query returned, without those of micro-batches whose counts were computed again
+            and do not contain it; None if it is unknown for another micro-batch.
         busy: seconds during which micro-batches with rows were processed.
     """
 
@@ -156,7 +157,8 @@ class Totals:
         self.batches += batch.batches
         self.late += batch.late
         self.untimed += batch.untimed
-        self.out = None if self.out is None or batch.out is None else self.out + batch.out
+        out = 0 if batch.out is None and batch.recovered else batch.out
+        self.out = None if self.out is None or out is None else self.out + out
         self.busy += batch.busy
         for name, counts in batch.sources.items():
             self.sources.setdefault(name, SourceTotals()).include(counts)

@@ -34,8 +34,9 @@ _LARGEST_DECLARATION = 1 << 20
 class _File:
     """A file of events: how far it has been read, and its newest events.
 
-    A run replaces its file when it folds old micro-batches (`kafka.pipelines.event_folding`), and it is then read from its beginning.
-    `tail` is the end of what has been read, which tells an appended file from another one with the same identity.
+    A run replaces its file when it folds old micro-batches (`kafka.pipelines.event_folding`), and it is then read from
+    its beginning. `tail` is the end of what has been read, which tells an appended file from another one with the same
+    identity.
     """
 
     identity: tuple[int, int]

@@ -17,7 +17,7 @@ from kafka.pipelines.audit.groups import NotCompared, Part, balance_groups, late
 from kafka.pipelines.audit.micro_batches import ranges_of_event
 from kafka.pipelines.audit.scope import Ranges, Scope
 from kafka.pipelines.audit.windows import GroupBalance
-from kafka.pipelines.declaration import Declaration, InvalidDeclaration, declare
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration, declare, with_current_options
 from kafka.pipelines.events import Event, Run
 from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.stream_checkpoint import StreamCheckpoint
@@ -137,7 +137,7 @@ class Recomputation:
                     continue
                 fingerprint = earlier.fingerprint()
                 if fingerprint not in equal:
-                    equal[fingerprint] = self._merged(earlier)
+                    equal[fingerprint] = with_current_options(earlier, self._declaration)
                 found[event.run_id] = equal[fingerprint]
         return found
 
@@ -147,16 +147,6 @@ class Recomputation:
         except InvalidDeclaration as error:
             self._inexact(f"an earlier declaration cannot be read, so the current one stands for it: {error}")
             return None
-
-    def _merged(self, earlier: Declaration) -> Declaration:
-        """Return an earlier declaration with the current options, because events do not contain secrets."""
-        current = self._declaration.all_sources
-        sources = {
-            name: source.model_copy(update={"options": current[name].options}) if name in current else source
-            for name, source in earlier.all_sources.items()
-        }
-        kept = {"kafka": self._declaration.kafka, "registry": self._declaration.registry, "sources": sources}
-        return earlier.model_copy(update=kept)
 
     def _inexact(self, note: str) -> None:
         self.is_exact = False
