@@ -223,6 +223,16 @@ class Declaration(Model):
         return any(rule.otherwise is outcome for source in self.all_sources.values() for rule in source.rules)
 
 
+def with_current_options(earlier: Declaration, current: Declaration) -> Declaration:
+    """Return the declaration of an earlier run with the current options, because events do not contain secrets."""
+    now = current.all_sources
+    sources = {
+        name: source.model_copy(update={"options": now[name].options}) if name in now else source
+        for name, source in earlier.all_sources.items()
+    }
+    return earlier.model_copy(update={"kafka": current.kafka, "registry": current.registry, "sources": sources})
+
+
 def check_not_read(key: str, topic: str, source: Source) -> None:
     """Raise a `ValueError` if a source reads a topic that the pipeline writes.
 

@@ -1,7 +1,8 @@
 """The events of a pipeline: a line of JSON for each micro-batch, start and end of a run.
 
 Each run appends to a file of its own in the directory `events`. ``spark.read.json(directory)`` reads all of them as a
-DataFrame, and `read_events` as objects. The names of the keys are those of the classes here; they are stable.
+DataFrame, and `read_events` as objects. The names of the keys are those of the classes here; they are stable. In the
+file of a long stream, events stand for several old micro-batches (`event_folding`).
 """
 
 from __future__ import annotations
@@ -46,6 +47,25 @@ class SourceCounts:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Folded:
+    """What an event that stands for several consecutive micro-batches has besides their sums.
+
+    Arguments:
+        first: the number of the first micro-batch; that of the event is the last one.
+        batches: number of micro-batches.
+        busy: seconds during which micro-batches with rows were processed.
+        span: seconds from the start of the first micro-batch to the end of the last one.
+        largest: number of rows in the largest micro-batch.
+    """
+
+    first: int
+    batches: int
+    busy: float
+    span: float
+    largest: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Event:
     """An event of a run.
 
@@ -58,7 +78,7 @@ class Event:
         run_id: identifies the run.
         number: the number of the replay or backfill; 0 for the stream, and for the backfill before it.
         batch: the number of the batch; None for other events.
-        seconds: duration of the batch.
+        seconds: duration of the batch; that of the longest one if the event stands for several.
         sources: what happened to the rows of each source, by the source's name.
         out: number of rows that the query returned; None if unknown.
         late: number of rows that were dropped because they were older than the watermark.
@@ -67,6 +87,10 @@ class Event:
         watermark_ms: the watermark with which the batch was planned, in ms since 1970; None without one.
         declaration: with ``start``, the declaration as `Declaration.shown` returns it, without secrets.
         cause: with ``failure``, the error's text.
+        recovered: whether the driver was killed before it wrote the event, so that the counts were computed again from
+            the records. The numbers of late rows and of rows in the state are then unknown, and 0 here.
+        folded: for several micro-batches that the event stands for; None for a single one. Counts are their sums,
+            ranges span theirs, and lag, state_rows and watermark_ms are those of the last one.
     """
 
     kind: Kind
@@ -85,6 +109,35 @@ class Event:
     watermark_ms: int | None = None
     declaration: Mapping[str, Any] | None = None
     cause: str | None = None
+    recovered: bool = False
+    folded: Folded | None = None
+
+    @property
+    def first(self) -> int | None:
+        """The number of the first micro-batch that the event stands for."""
+        return self.batch if self.folded is None else self.folded.first
+
+    @property
+    def batches(self) -> int:
+        """Number of micro-batches that the event stands for."""
+        return 1 if self.folded is None else self.folded.batches
+
+    @property
+    def busy(self) -> float:
+        """Seconds during which micro-batches with rows were processed."""
+        if self.folded is not None:
+            return self.folded.busy
+        return (self.seconds or 0.0) if self.rows else 0.0
+
+    @property
+    def span(self) -> float:
+        """Seconds from the start of the first micro-batch to the end of the last one."""
+        return (self.seconds or 0.0) if self.folded is None else self.folded.span
+
+    @property
+    def largest(self) -> int:
+        """Number of rows in the largest micro-batch."""
+        return self.rows if self.folded is None else self.folded.largest
 
     @property
     def rows(self) -> int:
@@ -103,8 +156,11 @@ class Event:
 
 
 def to_json(event: Event) -> str:
-    """Format an event as a line of JSON, without keys whose value is None."""
-    return json.dumps({name: value for name, value in dataclasses.asdict(event).items() if value is not None})
+    """Format an event as a line of JSON, without keys whose value is None, and without ``recovered`` if it is false."""
+    content = dataclasses.asdict(event)
+    if not event.recovered:
+        del content["recovered"]
+    return json.dumps({name: value for name, value in content.items() if value is not None})
 
 
 def from_json(line: str) -> Event:
@@ -118,7 +174,9 @@ def from_json(line: str) -> Event:
             name: SourceCounts(**_known(SourceCounts, source) | {"ranges": _ranges(source.get("ranges") or {})})
             for name, source in (given.get("sources") or {}).items()
         }
-        return Event(**_known(Event, given) | {"sources": counts})
+        folded = given.get("folded")
+        of_several = None if folded is None else Folded(**_known(Folded, folded))
+        return Event(**_known(Event, given) | {"sources": counts, "folded": of_several})
     except (TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"not an event of a pipeline: {line[:200]!r} ({error})") from error
 
@@ -129,7 +187,7 @@ def read_events(directory: Path) -> list[Event]:
     Each run writes to its own file. An incomplete last line, which a killed run leaves behind, is ignored.
     Raises `ValueError` for any other line that is not an event.
     """
-    found = [event for path in sorted(directory.glob("*.jsonl")) for event in _of_file(path)]
+    found = [event for path in sorted(directory.glob("*.jsonl")) for event in events_of(path)]
     return sorted(found, key=lambda event: event.time)
 
 
@@ -152,7 +210,8 @@ def last_start(directory: Path, run: Run | None = None) -> Event | None:
     return None
 
 
-def _of_file(path: Path) -> Iterator[Event]:
+def events_of(path: Path) -> Iterator[Event]:
+    """Yield the events in a file, without an incomplete last line. Raises `ValueError` for a line that is not one."""
     text = path.read_text(encoding="utf-8")
     lines: Sequence[str] = text.split("\n")[:-1]
     for line in lines:
@@ -179,16 +238,24 @@ class EventFile:
 
     def __init__(self, directory: Path, name: str) -> None:
         directory.mkdir(parents=True, exist_ok=True)
-        self._path = directory / f"{name}.jsonl"
+        self.path = directory / f"{name}.jsonl"
+
+    def drop_incomplete_line(self) -> None:
+        """Remove an incomplete last line, which a killed run left behind. Raises `OSError`."""
+        data = self.path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            with self.path.open("rb+") as file:
+                file.truncate(whole)
 
     def append(self, event: Event) -> None:
         """Append an event. Raises `OSError` if it cannot be written; the file is then as before."""
         line = (to_json(event) + "\n").encode()
-        with self._path.open("ab", buffering=0) as file:
+        with self.path.open("ab", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
             try:
                 if file.write(line) != len(line):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
             except OSError:
                 with contextlib.suppress(OSError):
                     file.truncate(size)

@@ -20,11 +20,13 @@ from kafka.pipelines.batch_writes import BatchWrite, StreamRun
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.directories import directory_of
+from kafka.pipelines.event_folding import fold_ended
 from kafka.pipelines.events import Event
 from kafka.pipelines.failing_records import FailedPart
 from kafka.pipelines.first_backfill import stream_starts
 from kafka.pipelines.kafka_rows import output_rows, write_options
 from kafka.pipelines.planning import plan
+from kafka.pipelines.recovered_counts import recover
 from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
 from kafka.pipelines.run_results import (
@@ -146,6 +148,9 @@ class RunningPipeline:
             raise StartStoppedError(f"pipeline {declaration.pipeline}: stopped before the stream")
         with contextlib.ExitStack() as opened:
             opened.enter_context(stream_lock(self._directory))
+            fold_ended(self._directory.events)
+            for event in recover(declaration, self._directory, spark, function):
+                self._events.pass_on(event)
             listening = opened.enter_context(contextlib.ExitStack())
             listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
             self._events.start()

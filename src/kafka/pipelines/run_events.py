@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.pipelines.connect_plans import is_connect
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.event_folding import FoldingEventFile
 from kafka.pipelines.events import Event, EventFile, Run, SourceCounts
 from kafka.pipelines.planning import observed_source, result_count
 from kafka.pipelines.rule_counts import read_counts
@@ -80,7 +81,8 @@ class RunEvents:
         identity = {"pipeline": declaration.pipeline, "run": run, "run_id": self.run_id, "number": number}
         self._base: dict[str, Any] = identity
         started = datetime.datetime.now(datetime.UTC)
-        self._file = EventFile(directory.events, f"{started:%Y%m%dT%H%M%S.%fZ}-{self.run_id[:8]}")
+        kind = FoldingEventFile if run == "stream" else EventFile  # an audit needs each slice of a backfill
+        self._file = kind(directory.events, f"{started:%Y%m%dT%H%M%S.%fZ}-{self.run_id[:8]}")
         self._on_event = on_event
         self._lock = threading.Lock()
         self._recorded: dict[tuple[Any, Any], None] = {}
@@ -165,6 +167,10 @@ class RunEvents:
                     raise
                 text = "pipeline %s: could not write the event '%s', which reports and audits will lack: %s"
                 log.error(text, event.pipeline, event.kind, error)
+        self.pass_on(event)
+
+    def pass_on(self, event: Event) -> None:
+        """Call `on_event`, without an error if it fails."""
         if self._on_event is not None:
             try:
                 self._on_event(event)

@@ -30,7 +30,8 @@ class RunHistory:
         ending: ``stopped``, ``failed``, ``killed`` (it has no event at its end, and a later run exists), or ``open``
             (it has no event at its end, and no later run exists: it is running or was killed).
         cause: the error's text if the run failed.
-        batches: the micro-batches, oldest first, without those that a later run repeated.
+        batches: the micro-batches, oldest first, without those that a later run repeated. An event may stand for
+            several old micro-batches.
     """
 
     run: Run
@@ -46,6 +47,11 @@ class RunHistory:
     def name(self) -> str:
         """The kind of the run, with its number."""
         return f"{self.run} {self.number}" if self.number else self.run
+
+    @property
+    def batch_count(self) -> int:
+        """Number of micro-batches."""
+        return sum(each.batches for each in self.batches)
 
     @property
     def rows(self) -> int:
@@ -86,7 +92,8 @@ class Totals:
 
     Attributes:
         sources: by the name of the source.
-        out: number of rows that the query returned; None if it is unknown for a micro-batch.
+        out: number of rows that the query returned, without those of micro-batches whose counts were computed again
+            and do not contain it; None if it is unknown for another micro-batch.
         busy: seconds during which micro-batches with rows were processed.
     """
 
@@ -146,13 +153,13 @@ class Totals:
         )
 
     def add(self, batch: Event) -> None:
-        """Add the counts of a micro-batch."""
-        self.batches += 1
+        """Add the counts of a micro-batch, or of the micro-batches that an event stands for."""
+        self.batches += batch.batches
         self.late += batch.late
         self.untimed += batch.untimed
-        self.out = None if self.out is None or batch.out is None else self.out + batch.out
-        if batch.rows:
-            self.busy += batch.seconds or 0.0
+        out = 0 if batch.out is None and batch.recovered else batch.out
+        self.out = None if self.out is None or out is None else self.out + out
+        self.busy += batch.busy
         for name, counts in batch.sources.items():
             self.sources.setdefault(name, SourceTotals()).include(counts)
 
@@ -201,7 +208,7 @@ def history(events: Iterable[Event]) -> History:
             runs.append(current[key])
         run = current[key]
         if event.kind == "batch":
-            run.end = max(run.end, time + (event.seconds or 0.0))
+            run.end = max(run.end, time + event.span)
             if last[batch_identity(event)] == at:
                 run.batches.append(event)
         elif event.kind == "start":

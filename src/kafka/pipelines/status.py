@@ -247,8 +247,8 @@ def _state(newest: RunHistory | None, directory: PipelineDirectory) -> tuple[Sta
 
 def _rate(batches: Sequence[Event]) -> float | None:
     """Return the rows per second while the batches ran; None without batches that contain rows."""
-    with_rows = [each for each in batches if each.rows and each.seconds]
-    seconds = sum(each.seconds or 0.0 for each in with_rows)
+    with_rows = [each for each in batches if each.busy]
+    seconds = sum(each.busy for each in with_rows)
     return sum(each.rows for each in with_rows) / seconds if seconds else None
 
 

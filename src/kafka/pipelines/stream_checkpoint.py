@@ -27,12 +27,14 @@ class StreamCheckpoint:
         initial: the offsets at which the query began, if the checkpoint still contains its first batch.
         committed: the number of the last complete batch; None if there is none.
         watermarks_ms: the watermark with which each batch was planned, in ms since 1970; 0 before there was one.
+        times_ms: the time of each batch, in ms since 1970.
     """
 
     ends: Mapping[int, Offsets]
     initial: Offsets
     committed: int | None
     watermarks_ms: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    times_ms: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     @property
     def last_end(self) -> Offsets:
@@ -67,26 +69,28 @@ def read_checkpoint(directory: Path) -> StreamCheckpoint:
     ends: dict[int, Offsets] = {}
     initial: Offsets = {}
     watermarks: dict[int, int] = {}
+    times: dict[int, int] = {}
     for number, path in _numbered(directory / "offsets"):
         ends[number] = {}
-        watermark = _watermark(path)
-        if watermark is not None:
-            watermarks[number] = watermark
+        for key, found in (("batchWatermarkMs", watermarks), ("batchTimestampMs", times)):
+            value = _metadata(path).get(key)
+            if isinstance(value, int):
+                found[number] = value
         for layout in _layouts(path):
             ends[number] |= _offsets(path, layout, False)
             if number == 0:
                 initial |= _offsets(path, layout, True)
     committed = max((number for number, _ in _numbered(directory / "commits")), default=None)
-    return StreamCheckpoint(ends, initial, committed, watermarks)
+    return StreamCheckpoint(ends, initial, committed, watermarks, times)
 
 
-def _watermark(path: Path) -> int | None:
-    """Return the watermark in a file of offsets, whose second line is JSON with it; None if it has none."""
+def _metadata(path: Path) -> Mapping[str, Any]:
+    """Return the second line of a file of offsets, which is JSON with the time and the watermark; {} if it is not."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8").splitlines()[1])["batchWatermarkMs"]
-    except (OSError, ValueError, IndexError, KeyError, TypeError):
-        return None
-    return found if isinstance(found, int) else None
+        found = json.loads(path.read_text(encoding="utf-8").splitlines()[1])
+    except (OSError, ValueError, IndexError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _numbered(folder: Path) -> Iterator[tuple[int, Path]]:

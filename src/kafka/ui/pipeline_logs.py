@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, from_json
@@ -22,6 +22,8 @@ KEPT = 10_000
 """Maximum number of events kept for a pipeline. Totals and charts cover these."""
 _AT_ONCE = 16 << 20
 """Maximum number of bytes that are read from the end of a file for the first time."""
+_TAIL = 256
+"""Number of bytes by which a file is recognized."""
 _MOST_DIRECTORIES = 500
 _PATTERNS = ("events", "*/events", "checkpoints/*/events", "*/checkpoints/*/events")
 _NAME = re.compile(r"^pipeline:\s*[\"']?([A-Za-z][A-Za-z0-9._-]*)", re.MULTILINE)
@@ -30,11 +32,19 @@ _LARGEST_DECLARATION = 1 << 20
 
 @dataclasses.dataclass(slots=True)
 class _File:
-    """A file of events: how far it has been read, and its newest events."""
+    """A file of events: how far it has been read, and its newest events.
+
+    A run replaces its file when it folds old micro-batches (`kafka.pipelines.event_folding`), and it is then read from
+    its beginning. `tail` is the end of what has been read, which tells an appended file from another one with the same
+    identity.
+    """
 
     identity: tuple[int, int]
     at: int = 0
     events: list[Event] = dataclasses.field(default_factory=list)
+    tail: bytes = b""
+    unread: int = 0
+    declaration: Mapping[str, Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -67,8 +77,6 @@ class PipelineLog:
         self._directory = directory
         self._events = PipelineDirectory(directory).events
         self._files: dict[str, _File] = {}
-        self._declaration: Mapping[str, Any] | None = None
-        self._unread = 0
         self._is_complete = True
         self._state: PipelineState | None = None
 
@@ -86,7 +94,11 @@ class PipelineLog:
             events = [event for name in sorted(self._files) for event in self._files[name].events]
             found = history(events)
             file = declaration_file(self._directory, found.pipeline)
-            self._state = PipelineState(found, self._declaration, self._unread, self._is_complete, file)
+            files = [self._files[name] for name in sorted(self._files)]
+            declared = [each.declaration for each in files if each.declaration is not None]
+            unread = sum(each.unread for each in files)
+            newest = declared[-1] if declared else None
+            self._state = PipelineState(found, newest, unread, self._is_complete, file)
         return self._state
 
     def _number(self) -> int:
@@ -95,14 +107,15 @@ class PipelineLog:
     def _read_file(self, name: str) -> bool:
         """Read new lines of a file, and return whether there are any."""
         path = self._events / name
-        status = path.stat()
-        identity = (status.st_dev, status.st_ino)
         known = self._files.get(name)
-        if known is None or known.identity != identity or status.st_size < known.at:
-            known = self._files[name] = _File(identity)
-        if status.st_size == known.at:
+        status = path.stat()
+        if known is not None and (status.st_dev, status.st_ino, status.st_size) == (*known.identity, known.at):
             return False
         with path.open("rb") as file:
+            status = os.fstat(file.fileno())  # the file may have been replaced since
+            identity = (status.st_dev, status.st_ino)
+            if known is None or known.identity != identity or not _continues(file, known):
+                known = self._files[name] = _File(identity)
             file.seek(known.at)
             if status.st_size - known.at > _AT_ONCE:
                 self._is_complete = False
@@ -112,6 +125,7 @@ class PipelineLog:
             data = file.read()
         whole = data[: data.rfind(b"\n") + 1]
         known.at += len(whole)
+        known.tail = (known.tail + whole)[-_TAIL:]
         for line in whole.splitlines():
             self._add(known, line)
         return bool(whole)
@@ -124,11 +138,11 @@ class PipelineLog:
             event.moment.timestamp()
             _check_numbers(event)
         except (ValueError, TypeError, OverflowError, RecursionError):
-            self._unread += 1
+            file.unread += 1
             return
         file.events.append(event)
         if event.declaration is not None:
-            self._declaration = event.declaration
+            file.declaration = event.declaration
 
     def _trim(self) -> None:
         """Forget the oldest events if there are too many."""
@@ -142,10 +156,18 @@ class PipelineLog:
             self._is_complete = False
 
 
+def _continues(file: BinaryIO, known: _File) -> bool:
+    """Return whether a file still has what has been read of it."""
+    file.seek(max(0, known.at - len(known.tail)))
+    return file.read(len(known.tail)) == known.tail
+
+
 def _check_numbers(event: Event) -> None:
     """Raise `ValueError` or `TypeError` unless all numbers are finite and fit in 64 bits."""
     numbers: list[Any] = [event.number, event.batch or 0, event.seconds or 0.0, event.out or 0, event.late]
     numbers.append(event.state_rows)
+    if event.folded is not None:
+        numbers += dataclasses.astuple(event.folded)
     for source in event.sources.values():
         numbers += [source.rows, source.processed, source.dropped, source.dead, source.lag or 0]
         numbers += source.rules.values()

@@ -108,8 +108,8 @@ def _last(found: History) -> Html:
 
 def _rate(found: History) -> float | None:
     newest = found.newest
-    batches = [each for each in newest.batches[-_RECENT:] if each.rows] if newest is not None else []
-    seconds = sum(each.seconds or 0.0 for each in batches)
+    batches = [each for each in newest.batches[-_RECENT:] if each.busy] if newest is not None else []
+    seconds = sum(each.busy for each in batches)
     return sum(each.rows for each in batches) / seconds if seconds > 0 else None
 
 

@@ -93,7 +93,7 @@ def _rate(what: str, count: int, seconds: float) -> list[str]:
 
 
 def _run_rate(what: str, run: RunHistory) -> list[str]:
-    return _rate(what, run.rows, sum(each.seconds or 0.0 for each in run.batches if each.rows))
+    return _rate(what, run.rows, sum(each.busy for each in run.batches))
 
 
 def print_report(say: Say, figures: Figures, past: History) -> None:

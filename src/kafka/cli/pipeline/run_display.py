@@ -69,12 +69,12 @@ class RunDisplay:
         from kafka.pipelines.events import to_json
 
         with self._lock:
-            if event.kind == "batch":
+            if event.kind == "batch" and not event.recovered:  # the others are those of an earlier run
                 self._totals.add(event)
             try:
                 if self._output.as_json:
                     click.echo(to_json(event))
-                elif event.kind == "batch":
+                elif event.kind == "batch" and not event.recovered:
                     self._progress.add(event)
                 self._add_metrics(event)
             except OSError as error:

@@ -47,7 +47,7 @@ class BatchComparison:
         for each in scope.batches:
             if each.event is not None:
                 others = [one.ranges for one in scope.backfills]
-                self._add_batch(f"micro-batch {each.number}", each.event, scope.ranges, compacted, others)
+                self._add_batch(each.name, each.event, scope.ranges, compacted, others)
         for backfill in scope.backfills:
             others = [stream, *(one.ranges for one in scope.backfills if one is not backfill)]
             for event in backfill.slices if backfill.same_sink else ():

@@ -191,8 +191,10 @@ def late_bounds(scope: Scope, watermarks_ms: Mapping[int, int], *, allows_multip
             known[batch.number] = batch.event.watermark_ms
     found = {}
     for batch in scope.batches:
-        if batch.event is not None and not batch.event.late:
+        if batch.event is not None and not batch.event.late and not batch.event.recovered:
             continue
+        if batch.first < batch.number:
+            raise NotCompared(f"{batch.name} have late rows, and have been folded into one event")
         number = batch.number - 1 if allows_multiple else batch.number
         if number < 0:
             continue

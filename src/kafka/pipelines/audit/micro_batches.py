@@ -22,10 +22,10 @@ Ranges = Mapping[TopicPartition, OffsetRange]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """A complete micro-batch.
+    """A complete micro-batch, or consecutive ones that were folded into one event (`kafka.pipelines.event_folding`).
 
     Arguments:
-        number: its number.
+        number: its number; that of the last one for several.
         ranges: the offsets that it read from each partition.
         event: its event; None if there is none.
     """
@@ -33,6 +33,18 @@ class MicroBatch:
     number: int
     ranges: Ranges
     event: Event | None = None
+
+    @property
+    def first(self) -> int:
+        """The number of the first micro-batch."""
+        return self.number if self.event is None or self.event.first is None else self.event.first
+
+    @property
+    def name(self) -> str:
+        """What it is called in reports."""
+        return (
+            f"micro-batch {self.number}" if self.first == self.number else f"micro-batches {self.first}-{self.number}"
+        )
 
 
 def micro_batches(directory: PipelineDirectory) -> list[MicroBatch]:
@@ -52,14 +64,17 @@ def joined(events: Iterable[Event], checkpoint: StreamCheckpoint) -> list[MicroB
     last = checkpoint.committed
     if last is None and checkpoint.ends:
         return []
-    found = {
-        event.batch: MicroBatch(event.batch, ranges_of_event(event), event)
-        for event in events
-        if event.kind == "batch" and event.run == "stream" and event.batch is not None
-        if last is None or event.batch <= last
-    }
+    found = _without_overlaps(
+        {
+            event.batch: MicroBatch(event.batch, ranges_of_event(event), event)
+            for event in events
+            if event.kind == "batch" and event.run == "stream" and event.batch is not None
+            if last is None or event.batch <= last
+        }
+    )
+    folded = [range(each.first, each.number) for each in found.values() if each.first < each.number]
     for number in sorted(checkpoint.ends):
-        if number in found or last is None or number > last:
+        if number in found or last is None or number > last or any(number in each for each in folded):
             continue
         begin = _ends(found, checkpoint, number - 1)
         if begin is not None:
@@ -69,12 +84,28 @@ def joined(events: Iterable[Event], checkpoint: StreamCheckpoint) -> list[MicroB
     return _with_lost([found[number] for number in sorted(found)])
 
 
+def _without_overlaps(found: Mapping[int, MicroBatch]) -> dict[int, MicroBatch]:
+    """Leave out the older ones of batches with the same numbers: with a new checkpoint, numbers begin at 0 again."""
+    kept: list[MicroBatch] = []
+    for number in sorted(found):
+        batch = found[number]
+        while kept and kept[-1].number >= batch.first and _time(kept[-1]) < _time(batch):
+            kept.pop()
+        if not kept or kept[-1].number < batch.first:
+            kept.append(batch)
+    return {batch.number: batch for batch in kept}
+
+
+def _time(batch: MicroBatch) -> str:
+    return "" if batch.event is None else batch.event.time
+
+
 def _with_lost(batches: Sequence[MicroBatch]) -> list[MicroBatch]:
     """Add the batches of which there is neither an event nor a file: they read what lies between their neighbours."""
     ends: dict[TopicPartition, int] = {}
     result: list[MicroBatch] = []
     for batch in batches:
-        if result and batch.number > result[-1].number + 1:
+        if result and batch.first > result[-1].number + 1:
             between = {
                 tp: OffsetRange(ends[tp], each.start)
                 for tp, each in batch.ranges.items()
@@ -131,31 +162,37 @@ def whole(batches: Sequence[MicroBatch]) -> dict[TopicPartition, OffsetRange]:
 
 def without_event(batches: Sequence[MicroBatch]) -> list[int]:
     """Return the numbers of the batches, from the first to the last, that have no event."""
-    present = {batch.number for batch in batches if batch.event is not None}
-    numbers = range(batches[0].number, batches[-1].number + 1) if batches else range(0)
-    return [number for number in numbers if number not in present]
+    missing: list[int] = []
+    expected = batches[0].first if batches else 0
+    for batch in batches:
+        missing += range(expected, batch.first)
+        if batch.event is None:
+            missing.append(batch.number)
+        expected = batch.number + 1
+    return missing
 
 
 def gaps(batches: Sequence[MicroBatch]) -> Iterator[tuple[TopicPartition, OffsetRange, str]]:
     """Yield the offsets between consecutive batches that neither of them read, and which batches these are."""
     for tp, before, number, after, following in _neighbours(batches):
         if before.end < after.start:
-            yield tp, OffsetRange(before.end, after.start), f"micro-batches {number} and {following}"
+            yield tp, OffsetRange(before.end, after.start), f"micro-batches {number} and {following.first}"
 
 
 def overlaps(batches: Sequence[MicroBatch]) -> Iterator[tuple[TopicPartition, OffsetRange, str]]:
     """Yield the offsets that two consecutive batches read, and which batches these are."""
     for tp, before, number, after, following in _neighbours(batches):
         if after.start < before.end and after.end > after.start:
-            yield tp, OffsetRange(after.start, min(before.end, after.end)), f"micro-batches {number} and {following}"
+            text = f"micro-batches {number} and {following.first}"
+            yield tp, OffsetRange(after.start, min(before.end, after.end)), text
 
 
 def _neighbours(
     batches: Sequence[MicroBatch],
-) -> Iterator[tuple[TopicPartition, OffsetRange, int, OffsetRange, int]]:
+) -> Iterator[tuple[TopicPartition, OffsetRange, int, OffsetRange, MicroBatch]]:
     last: dict[TopicPartition, tuple[OffsetRange, int]] = {}
     for batch in batches:
         for tp, each in batch.ranges.items():
             if tp in last:
-                yield tp, last[tp][0], last[tp][1], each, batch.number
+                yield tp, last[tp][0], last[tp][1], each, batch
             last[tp] = each, batch.number

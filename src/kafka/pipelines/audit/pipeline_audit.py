@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
     from kafka.consumer.bounds import Bound
 
+_MAX_NAMES = 5
+"""Maximum number of micro-batches that a note names."""
+
 
 def audit_pipeline(
     declaration: Declaration,
@@ -99,6 +102,12 @@ def audit_pipeline(
     notes = [*_foreign_runs(directory, ids), *([] if computed is None else computed.notes)]
     if scope.late:
         notes.append(f"{scope.late:,} rows were late: Spark reports only their total, not their partitions or offsets")
+    if recovered := [batch.name for batch in scope.batches if batch.event is not None and batch.event.recovered]:
+        notes.append(
+            f"the counts of {', '.join(recovered[:_MAX_NAMES])}{', ...' if len(recovered) > _MAX_NAMES else ''} were "
+            "computed again after the driver was killed; if the query has state, their late rows and result rows are "
+            "unknown"
+        )
     if untimed := sum(batch.event.untimed for batch in scope.batches if batch.event is not None):
         notes.append(f"{untimed:,} rows without a time were dropped by steps of the query")
     if not positions:

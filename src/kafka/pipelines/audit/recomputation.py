@@ -17,7 +17,7 @@ from kafka.pipelines.audit.groups import NotCompared, Part, balance_groups, late
 from kafka.pipelines.audit.micro_batches import ranges_of_event
 from kafka.pipelines.audit.scope import Ranges, Scope
 from kafka.pipelines.audit.windows import GroupBalance
-from kafka.pipelines.declaration import Declaration, InvalidDeclaration, declare
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration, declare, with_current_options
 from kafka.pipelines.events import Event, Run
 from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.stream_checkpoint import StreamCheckpoint
@@ -120,6 +120,7 @@ class Recomputation:
         self.is_exact = True
         self._declared = self._declarations(events)
         self._parts = list(self._parts_of(scope))
+        self._check_folds(scope)
         self._check_backfills(scope)
         self._replays = self._declaration_of_replays(events, scope)
         self.is_by_row = self._is_by_row(scope.ranges)
@@ -136,7 +137,7 @@ class Recomputation:
                     continue
                 fingerprint = earlier.fingerprint()
                 if fingerprint not in equal:
-                    equal[fingerprint] = self._merged(earlier)
+                    equal[fingerprint] = with_current_options(earlier, self._declaration)
                 found[event.run_id] = equal[fingerprint]
         return found
 
@@ -146,16 +147,6 @@ class Recomputation:
         except InvalidDeclaration as error:
             self._inexact(f"an earlier declaration cannot be read, so the current one stands for it: {error}")
             return None
-
-    def _merged(self, earlier: Declaration) -> Declaration:
-        """Return an earlier declaration with the current options, because events do not contain secrets."""
-        current = self._declaration.all_sources
-        sources = {
-            name: source.model_copy(update={"options": current[name].options}) if name in current else source
-            for name, source in earlier.all_sources.items()
-        }
-        kept = {"kafka": self._declaration.kafka, "registry": self._declaration.registry, "sources": sources}
-        return earlier.model_copy(update=kept)
 
     def _inexact(self, note: str) -> None:
         self.is_exact = False
@@ -219,6 +210,16 @@ class Recomputation:
             raise NotCompared("the pipeline has not read any records")
         last = None if checkpoint.committed is None else checkpoint.watermarks_ms.get(checkpoint.committed)
         return balance_groups(self._declaration, self._spark, self._function, scope, parts, last)
+
+    def _check_folds(self, scope: Scope) -> None:
+        """Outcomes cannot be exact if the bounds of times depend on times of micro-batches that are folded."""
+        for (_, at, _), batch in zip(self._of_stream(scope), scope.batches, strict=True):
+            if at is not None and batch.first < batch.number:
+                self._inexact(
+                    f"{batch.name} have been folded into one event, so the times of each, which bounds of times depend "
+                    "on, are unknown; outcomes are not compared strictly"
+                )
+                return
 
     def _check_backfills(self, scope: Scope) -> None:
         """Outcomes cannot be exact if a backfill read records of the stream with another declaration."""

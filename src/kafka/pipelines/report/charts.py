@@ -120,15 +120,26 @@ def _lag(runs: Sequence[RunHistory], stream: Sequence[RunHistory]) -> TimeChart 
 
 
 def _durations(runs: Sequence[RunHistory]) -> TimeChart:
-    return _chart("Duration of micro-batches", "seconds", _by_kind(runs, lambda each: each.seconds), runs)
+    def usual(batch: Event) -> float | None:
+        return batch.seconds if batch.folded is None else batch.busy / batch.batches
+
+    lines = _by_kind(runs, lambda each: each.seconds, usual)
+    return _chart("Duration of micro-batches", "seconds", lines, runs)
 
 
 def _sizes(runs: Sequence[RunHistory]) -> TimeChart:
-    return _chart("Size of micro-batches", "rows", _by_kind(runs, lambda each: float(each.rows)), runs)
+    lines = _by_kind(runs, lambda each: float(each.largest), lambda each: each.rows / each.batches)
+    return _chart("Size of micro-batches", "rows", lines, runs)
 
 
-def _by_kind(runs: Sequence[RunHistory], value: Value) -> list[Line]:
-    """Return a line for each kind of runs; for the stream, two lines if points stand for several micro-batches."""
+def _by_kind(runs: Sequence[RunHistory], value: Value, usual: Value) -> list[Line]:
+    """Return a line for each kind of runs; for the stream, two lines if points stand for several micro-batches.
+
+    Arguments:
+        runs: the runs.
+        value: returns the largest value of the micro-batches that an event stands for.
+        usual: returns their mean value.
+    """
     lines = []
     for kind in ("stream", *_OTHERS):
         chosen = [each for each in runs if each.run == kind]
@@ -137,7 +148,7 @@ def _by_kind(runs: Sequence[RunHistory], value: Value) -> list[Line]:
         name = "stream" if kind == "stream" else f"{kind}s"
         if kind == "stream" and is_thinned(chosen):
             lines.append(sampled("largest", chosen, value))
-            lines.append(sampled("median", chosen, value, statistics.median))
+            lines.append(sampled("median", chosen, usual, statistics.median))
         else:
             lines.append(sampled(name, chosen, value))
     return lines

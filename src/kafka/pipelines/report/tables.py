@@ -102,7 +102,7 @@ def run_table(found: History) -> Html:
                 _when(run.start),
                 ending_text(run),
                 duration_text(run.end - run.start),
-                count(len(run.batches)),
+                count(run.batch_count),
                 count(run.rows),
                 UNKNOWN if None in known else count(sum(each for each in known if each is not None)),
                 count(sum(each.dead for each in run.batches)),

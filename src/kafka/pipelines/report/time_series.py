@@ -101,10 +101,11 @@ def _spread(
     sums: dict[str, dict[int, float]] = {}
     totals: dict[str, dict[int, float]] = {}
     for batch in run.batches:
-        start, seconds = _start(batch) - run.start, max(batch.seconds or 0.0, 1e-3)
+        start, seconds = _start(batch) - run.start, max(batch.span, 1e-3)
         counted = count(batch)
         if total is None:
-            divisors: Mapping[str, float] = {"": seconds if batch.rows else 0.0}
+            busy = batch.busy if batch.folded is not None else seconds
+            divisors: Mapping[str, float] = {"": busy if batch.rows else 0.0}
         else:
             divisors = total(batch)
         for at, part in _parts(start, start + seconds, interval):
@@ -140,18 +141,14 @@ def sampled(name: str, runs: Sequence[RunHistory], value: Value, choose: Callabl
     interval = interval_of(runs) if is_thinned(runs) else 0.0
     segments: list[Points] = []
     for run in runs:
-        points = [
-            (_start(batch) + (batch.seconds or 0.0), found)
-            for batch in run.batches
-            if (found := value(batch)) is not None
-        ]
+        points = [(_start(batch) + batch.span, found) for batch in run.batches if (found := value(batch)) is not None]
         segments.append(_chosen(points, run, interval, choose) if interval else points)
     return Line(name, [each for each in segments if each])
 
 
 def is_thinned(runs: Sequence[RunHistory]) -> bool:
     """Return whether a point stands for the micro-batches of an interval, because there are too many of them."""
-    return sum(len(run.batches) for run in runs) > _INTERVALS
+    return sum(run.batch_count for run in runs) > _INTERVALS
 
 
 def _chosen(points: Points, run: RunHistory, interval: float, choose: Callable[[list[float]], float]) -> Points:
