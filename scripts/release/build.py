@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 PURE = {"KAFKA_PURE": "1"}
+_COPY_HEADERS = """
+import shutil, sys, sysconfig
+from pathlib import Path
+include = Path(sysconfig.get_path("include"))
+parts = (sysconfig.get_config_var("MULTIARCH") or "", include.name)
+copied = Path(sys.argv[1]).joinpath(*parts)
+if all(parts) and (include.parent / Path(*parts)).is_dir():
+    shutil.copytree(include.parent / Path(*parts), copied)
+copied.mkdir(parents=True, exist_ok=True)
+"""
+"""A program that copies headers of Debian's Python into a folder: a cross compiler does not look into /usr/include."""
 
 
 class BuildError(Exception):
@@ -116,7 +127,9 @@ def wheel(tools: Interpreter, tree: Path, out: Path, target: Target) -> Path:
         if left.name != "cython":  # what Cython made of the sources is the same for all
             shutil.rmtree(left)
     version = tools.version.replace(".", "")
-    compiler = f"{tools.python} -m ziglang cc -target {target.triple} -ffile-prefix-map={tree}=."
+    headers = tree / "build" / "headers"
+    tools.run(tree, "-c", _COPY_HEADERS, str(headers))
+    compiler = f"{tools.python} -m ziglang cc -target {target.triple} -ffile-prefix-map={tree}=. -I{headers}"
     return _wheel(
         tools.command(),
         tree,
