@@ -53,7 +53,7 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
         for tp, each in sorted(moved.items())
     ]
-    titles = ("topic", "partition", "new offset", "error")
+    titles: tuple[str, ...] = ("topic", "partition", "new offset", "error")
     if all(each["error"] is NoError for each in moved.values()):
         titles, rows = titles[:-1], [row[:-1] for row in rows]
     places = table(titles, rows, ("partition", "new offset"), "New offsets")

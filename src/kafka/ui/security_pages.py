@@ -76,7 +76,7 @@ def _pattern(acl: ACL) -> str:
 
 
 def _resource(acl: ACL) -> str:
-    return acl.resource_pattern.resource_name
+    return acl.resource_pattern.resource_name or ""
 
 
 def _permission(acl: ACL) -> Html:
