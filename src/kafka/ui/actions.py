@@ -41,7 +41,7 @@ def _whole_number(field: str, text: str) -> int:
 async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
     """Show the new offsets of a group or, if the form is confirmed, reset the group to the offsets shown."""
     group, topic, text = given.get("id", ""), given.get("topic", ""), given.get("to", "").strip()
-    confirmed, title = given.get("confirmed") == "yes", f"Reset {group}"
+    confirmed, title = given.get("confirmed") == "yes", f"Reset the offsets of {group}"
     try:
         position = ui.settings.parse_position(text)
         target: Any = _EDGES.get(position) if isinstance(position, str) else position
@@ -55,7 +55,10 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
         for tp, each in sorted(moved.items())
     ]
-    places = table(("topic", "partition", "offset", "error"), rows, ("partition", "offset"), "New offset")
+    titles: tuple[str, ...] = ("topic", "partition", "new offset", "error")
+    if all(each["error"] is NoError for each in moved.values()):
+        titles, rows = titles[:-1], [row[:-1] for row in rows]
+    places = table(titles, rows, ("partition", "new offset"), "New offsets")
     back = html("<p>{}</p>", link("Back to the group", "/group", id=group))
     if confirmed:
         failed = any(each["error"] is not NoError for each in moved.values())
@@ -69,8 +72,8 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
         '<input type="hidden" name="topic" value="{}"><input type="hidden" name="to" value="{}">'
         '<input type="hidden" name="offsets" value="{}"><input type="hidden" name="confirmed" value="yes">'
-        "<button{}>Reset offsets</button></form>",
+        "<button{}>Reset offsets</button>{}</form>",
         *(address("/reset-group", id=group), ui.forms.token, sent_back(topic), sent_back(text), offsets_field(fixed)),
-        "" if fixed else Html(" disabled"),
+        *("" if fixed else Html(" disabled"), link("Cancel", "/group", id=group)),
     )
-    return page(ui, title, "/groups", joined([html("<p>New offsets:</p>"), places, confirm, back]))
+    return page(ui, title, "/groups", joined([places, confirm]))

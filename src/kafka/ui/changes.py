@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from kafka.display.page_elements import Html, address, html, joined, sent_back
+from kafka.display.page_elements import Html, address, html, joined, link, sent_back
 from kafka.errors import KafkaError, error_text
 from kafka.ui.access.audit_log import DONE, FAILED
 from kafka.ui.page_frame import page, trouble
@@ -59,10 +59,11 @@ def confirmed_change(path: str, current: str, action: str, prepare: Prepared) ->
             change = await prepare(ui, given)
             what = change.what
             if not is_confirmed:
-                return page(ui, change.title, current, joined([change.preview, _confirm(ui, path, given, change)]))
+                form = _confirm(ui, path, current, given, change)
+                return page(ui, change.title, current, joined([change.preview, form]))
             if change.typed and given.get("typed") != change.typed:
                 wrong = trouble(f"Nothing was changed: type the name {change.typed} to confirm.")
-                form = _confirm(ui, path, given, change)
+                form = _confirm(ui, path, current, given, change)
                 return page(ui, change.title, current, joined([wrong, change.preview, form]))
             failed = "The cluster did not confirm the change, which may have taken effect"
             await change.apply()
@@ -78,7 +79,12 @@ def confirmed_change(path: str, current: str, action: str, prepare: Prepared) ->
     return answer
 
 
-def _confirm(ui: Ui, path: str, given: Mapping[str, str], change: Change) -> Html:
+def _cancel(current: str, name: str) -> Html:
+    """Return the link back to the page of the topic or group."""
+    return link("Cancel", "/group", id=name) if current == "/groups" else link("Cancel", "/topic", name=name)
+
+
+def _confirm(ui: Ui, path: str, current: str, given: Mapping[str, str], change: Change) -> Html:
     """Return the form of the second step. Its address has the name, because browsers change line endings in fields."""
     hidden = joined(
         html('<input type="hidden" name="{}" value="{}">', name, sent_back(value))
@@ -89,9 +95,9 @@ def _confirm(ui: Ui, path: str, given: Mapping[str, str], change: Change) -> Htm
         change.typed,
     )
     return html(
-        '<form method="post" action="{}">{}{}<button>{}</button></form>',
+        '<form method="post" action="{}">{}{}<button>{}</button>{}</form>',
         *(address(path, name=given.get("name", "")), hidden),
-        *(typed if change.typed else Html(""), change.title),
+        *(typed if change.typed else Html(""), change.title, _cancel(current, given.get("name", ""))),
     )
 
 

@@ -17,7 +17,7 @@ from kafka.ui.lag_times import Behind, by_history, longest
 from kafka.ui.page_frame import live_address, live_page, not_yet, order_note, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState, Need
-from kafka.ui.states import group_state, level_of
+from kafka.ui.states import group_state, level_of, state
 from kafka.ui.tables import Column, Columns, Hiding, Table
 from kafka.ui.view import current_view
 
@@ -25,6 +25,7 @@ _KINDS = {"classic": "classic", "consumer": "consumer (KIP-848)", "share": "shar
 _DETAILS = ("topics", "lag", "behind", "state")
 """Columns whose order depends on the details of all groups."""
 _HISTORY_NOTE = "How long ago the partition ended where the group is now, as far as this page has observed it"
+_BEYOND = state("warn", "beyond the end", "The partition ends before the committed offset.")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def _table(ui: Ui, members: Mapping[str, int]) -> Table[GroupState]:
         Column("type", lambda each: each.kind, lambda each: each.kind),
         Column("members", lambda each: count(members.get(each.name)), is_number=True),
         Column("topics", _topics, lambda each: len(_topic_names(each))),
-        Column("lag", lambda each: count(each.lag), lambda each: each.lag, is_number=True, note="In records"),
+        Column("lag", _lag, lambda each: each.lag, is_number=True, note="In records"),
         Column(
             "behind",
             lambda each: longest(history, each).text(),
@@ -121,6 +122,11 @@ def _table(ui: Ui, members: Mapping[str, int]) -> Table[GroupState]:
     )  # fmt: skip
     empty = "There are no groups yet. A group appears when a consumer with a group_id joins or commits."
     return Table("Groups", columns, lambda each: f"{each.name} {each.state} {each.kind}", hiding, "group", empty=empty)
+
+
+def _lag(group: GroupState) -> Html:
+    """Return the lag of a group; a lag of zero may hide that the group committed offsets beyond the end."""
+    return html("{}{}", count(group.lag), html(" {}", _BEYOND) if group.beyond_end else "")
 
 
 def _topic_names(group: GroupState) -> list[str]:
@@ -177,7 +183,7 @@ async def group_part(ui: Ui, name: str) -> Html:
         ("type", _KINDS.get(group.kind, group.kind)),
         ("members", count(len(members)) if not failed else UNKNOWN),
         ("lag", count(group.lag)),
-        ("behind", slowest.text() if slowest is not None else UNKNOWN if group.lag else "0 s"),
+        ("behind", slowest.text() if slowest is not None else UNKNOWN if group.lag or group.beyond_end else "0 s"),
     ]
     idle = [each for each in members if not each.partitions]
     return joined(
@@ -186,6 +192,7 @@ async def group_part(ui: Ui, name: str) -> Html:
             trouble(failed),
             facts(pairs),
             _warning(group),
+            _beyond_end(group),
             _place_table().html(places),
             _sources(places),
             html("<h2>Members without partitions</h2>{}", _idle_table().html(idle)) if idle else Html(""),
@@ -200,6 +207,19 @@ def _warning(group: GroupState) -> Html:
     return html(
         '<p class="trouble">This group has no members: no consumer reads the {} waiting records.</p>',
         count(group.lag or 0),
+    )
+
+
+def _beyond_end(group: GroupState) -> Html:
+    """Explain committed offsets that do not exist, which happens after a topic is deleted and created again."""
+    number = len(group.beyond_end)
+    if not number:
+        return Html("")
+    return html(
+        '<p class="trouble">{} beyond the end of the partition, for example because the topic was deleted and created '
+        "again. Consumers continue there at the position that their auto_offset_reset determines. Reset the offsets to "
+        "choose the position.</p>",
+        "1 committed offset is" if number == 1 else f"{count(number)} committed offsets are",
     )
 
 
@@ -234,7 +254,7 @@ def _place_table() -> Table[_Place]:
         Column("partition", lambda each: each.tp.partition, lambda each: each.tp.partition, is_number=True),
         Column("committed", _committed, lambda each: each.committed, is_number=True),
         Column("end offset", lambda each: count(each.end), lambda each: each.end, is_number=True),
-        Column("lag", lambda each: count(each.lag), lambda each: each.lag, is_number=True, note="In records"),
+        Column("lag", _place_lag, lambda each: each.lag, is_number=True, note="In records"),
         Column("behind", _behind, lambda each: each.behind.seconds, is_number=True),
         Column("member", _member, lambda each: _of(each, "name")),
         Column("client", lambda each: _of(each, "client"), lambda each: _of(each, "client")),
@@ -245,6 +265,11 @@ def _place_table() -> Table[_Place]:
     )
     empty = "The group has committed nothing, and no partitions are assigned."
     return Table("Partitions", columns, _text, hiding, "topic", empty=empty)
+
+
+def _place_lag(place: _Place) -> Html:
+    is_beyond = place.committed is not None and place.end is not None and place.committed > place.end
+    return _BEYOND if is_beyond else html("{}", count(place.lag))
 
 
 def _member(place: _Place) -> Html:
@@ -299,7 +324,7 @@ def _reset(ui: Ui, group: GroupState) -> Html:
         "before anything changes.</p>"
         '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
         '<label>Topic<select name="topic">{}</select></label>'
-        '<label>To<input name="to" required placeholder="earliest, latest, 1234, 15m"></label>'
+        '<label>To<input name="to" required size="24" placeholder="earliest, latest, 1234, 15m"></label>'
         "<button>Preview</button></form>",
         address("/reset-group", id=group.name),  # not a form field, because browsers change line endings there
         ui.forms.token,

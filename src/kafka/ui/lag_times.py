@@ -57,7 +57,7 @@ class Behind(NamedTuple):
 def by_history(history: "History", group: "GroupState", tp: TopicPartition) -> Behind:
     """Return the lag of a partition according to the poller's history."""
     lag = group.lags.get(tp)
-    if lag is None:
+    if lag is None or tp in group.beyond_end:
         return Behind(None)
     if lag == 0:
         return Behind(0.0)

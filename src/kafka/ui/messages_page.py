@@ -38,6 +38,8 @@ async def messages_page(ui: Ui, given: Mapping[str, str]) -> AsyncGenerator[Html
             yield trouble(error_text(error))
         except ValueError as error:
             yield error_of(error)
+    else:
+        yield Html('<p class="quiet">Enter a topic to see its newest messages.</p>')
     yield around.end
 
 

@@ -26,7 +26,7 @@ from kafka.ui.shared_state import Ui
 LARGEST = 4 << 20
 """Maximum size of the form in bytes."""
 _WAYS = (("text", "text"), ("json", "JSON"), ("hex", "hexadecimal"), ("null", "null"))
-_WITH_SCHEMA = ("schema", "JSON, encoded with the topic’s newest schema")  # noqa: RUF001
+_WITH_SCHEMA = ("schema", "JSON, with the newest schema")
 _MOST_HEADERS = 100
 _TITLE = "Produce a message"
 _TIMEOUT_MS = 20_000
@@ -99,8 +99,9 @@ def _form(ui: Ui, given: Mapping[str, str], told: Html | str = "") -> Html:
         '{}<form method="post" action="produce" class="produce"><input type="hidden" name="token" value="{}">'
         '<div class="row"><label>Topic<input name="topic" required value="{}"></label>'
         '<label>Partition<input name="partition" inputmode="numeric" placeholder="by key" value="{}"></label></div>'
-        '{}<fieldset><legend>Headers</legend><label class="grows">One per line, as name: value; the value null, or hex '
-        'and digits<textarea name="headers" rows="3" class="code" spellcheck="false">\n{}</textarea></label></fieldset>'
+        '{}<fieldset><legend>Headers</legend><label class="grows">One per line, such as trace: 1a2b. Write '
+        'null for a null value, and hex 00ff for bytes.<textarea name="headers" rows="3" class="code" '
+        'spellcheck="false">\n{}</textarea></label></fieldset>'
         '<button class="main">Produce</button></form>',
         told,
         ui.forms.token,
@@ -115,7 +116,8 @@ def _message(ui: Ui, name: str, given: Mapping[str, str]) -> Html:
     if ui.registry is None:
         return Html("")
     return html(
-        '<label>Protobuf message<input name="{}_message" placeholder="first of the schema" value="{}"></label>',
+        '<label class="with-schema">Protobuf message'
+        '<input name="{}_message" placeholder="first of the schema" value="{}"></label>',
         *(name, sent_back(given.get(f"{name}_message"))),
     )
 

@@ -9,7 +9,7 @@ from kafka.display.page_elements import Html, facts, html, joined, link, table
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schema_objects import RegisteredSchema, readable
-from kafka.ui.page_frame import page, trouble
+from kafka.ui.page_frame import page
 from kafka.ui.page_registry import PageRegistry
 from kafka.ui.shared_state import Ui
 from kafka.ui.tables import Column, Columns, Table
@@ -17,8 +17,9 @@ from kafka.ui.tables import Column, Columns, Table
 _REFERENCES = ("name", "subject", "version")
 _LARGEST = 1 << 20
 """Maximum number of characters of a schema that are shown."""
-_NO_REGISTRY = (
-    "no schema registry: start kafka ui with --registry URL or the environment variable KAFKA_SCHEMA_REGISTRY_URL"
+_NO_REGISTRY = Html(
+    "<p>Start <code>kafka ui --registry URL</code>, or set the environment variable "
+    "<code>KAFKA_SCHEMA_REGISTRY_URL</code>, and the schemas are shown here.</p>"
 )
 
 
@@ -33,7 +34,7 @@ class _Subject(NamedTuple):
 async def schemas_page(ui: Ui) -> Html:
     """Return the page that lists the subjects. The registry is asked for the versions of those on the page only."""
     if ui.registry is None:
-        return page(ui, "Schemas", "/schemas", trouble(_NO_REGISTRY))
+        return page(ui, "Schemas", "/schemas", _NO_REGISTRY)
     names = await ui.registry.ask(ui.registry.client.get_subjects)
     table = _table()
     chosen = table.chosen(map(_Subject, sorted(names)))
@@ -70,7 +71,7 @@ async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
     """
     registry = ui.registry
     if registry is None:
-        return page(ui, "Schemas", "/schemas", trouble(_NO_REGISTRY))
+        return page(ui, "Schemas", "/schemas", _NO_REGISTRY)
     subject = given.get("subject", "")
     try:
         if not subject:

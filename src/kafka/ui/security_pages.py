@@ -24,6 +24,13 @@ from kafka.ui.shared_state import Ui
 from kafka.ui.states import state
 from kafka.ui.tables import Column, Columns, Table
 
+_UNITS = (
+    ("byte_rate", " B/s"),
+    ("request_percentage", " %"),
+    ("connection_creation_rate", " connections/s"),
+    ("controller_mutation_rate", " mutations/s"),
+)
+"""The units of quotas, by the end of their name."""
 _ANY = ACLFilter(
     None,
     None,
@@ -69,8 +76,7 @@ def _pattern(acl: ACL) -> str:
 
 
 def _resource(acl: ACL) -> str:
-    is_prefix = acl.resource_pattern.pattern_type == ACLResourcePatternType.PREFIXED
-    return f"{acl.resource_pattern.resource_name}{'…' if is_prefix else ''}"
+    return acl.resource_pattern.resource_name or ""
 
 
 def _permission(acl: ACL) -> Html:
@@ -110,6 +116,12 @@ async def _users(ui: Ui) -> Html:
     return table.html(rows)
 
 
+def _limit(quota: tuple[str, str, float]) -> str:
+    """Return the limit of a quota with its unit."""
+    unit = next((unit for end, unit in _UNITS if quota[1].endswith(end)), "")
+    return f"{quota[2]:,.12g}{unit}"
+
+
 async def quotas_page(ui: Ui) -> Html:
     """Return the page that lists the quotas."""
     return await asked_page(ui, "Quotas", "/quotas", lambda: _quotas(ui))
@@ -121,7 +133,7 @@ async def _quotas(ui: Ui) -> Html:
     columns: Columns[tuple[str, str, float]] = (
         Column("applies to", lambda each: each[0], lambda each: each[0]),
         Column("quota", lambda each: each[1], lambda each: each[1]),
-        Column("limit", lambda each: f"{each[2]:,.12g}", lambda each: each[2], is_number=True),
+        Column("limit", _limit, lambda each: each[2], is_number=True),
     )
     table = Table(
         "Quotas", columns, lambda each: f"{each[0]} {each[1]}", sort="applies-to", empty="There are no quotas."

@@ -136,6 +136,11 @@ class GroupState:
         known = [each for each in self.lags.values() if each is not None]
         return sum(known) if known else None
 
+    @property
+    def beyond_end(self) -> list[TopicPartition]:
+        """The partitions that end before the group's committed offset, although nothing there is left to read."""
+        return [tp for tp, end in self.ends.items() if self.committed.get(tp, 0) > end]
+
     def lag_by_topic(self) -> dict[str, int]:
         """Return the group's lag by topic."""
         found: dict[str, int] = {}

@@ -17,14 +17,16 @@ _COLUMNS: Columns[_Query] = (
     Column("at", lambda each: time(round(each[1][-1].time * 1000)), lambda each: each[1][-1].time, is_number=True),
     Column("rows", lambda each: count(each[1][-1].rows), lambda each: each[1][-1].rows, is_number=True),
     Column(
-        "in",
+        "input rate",
         lambda each: rate(each[1][-1].input_rate, " rows/s"),
         lambda each: each[1][-1].input_rate,
         is_number=True,
         note="Rows that arrived per second",
     ),
-    Column("processed", lambda each: rate(each[1][-1].rate, " rows/s"), lambda each: each[1][-1].rate, is_number=True),
-    Column("batch took", lambda each: f"{each[1][-1].seconds:.2f} s", lambda each: each[1][-1].seconds, is_number=True),
+    Column(
+        "processing rate", lambda each: rate(each[1][-1].rate, " rows/s"), lambda each: each[1][-1].rate, is_number=True
+    ),
+    Column("duration", lambda each: f"{each[1][-1].seconds:.2f} s", lambda each: each[1][-1].seconds, is_number=True),
     Column("lag", lambda each: count(each[1][-1].lag), lambda each: each[1][-1].lag, is_number=True),
     Column(
         "lost",

@@ -118,6 +118,7 @@ class Table(Generic[T]):
         sort: the initial order, as in the URL; "" keeps the order of the rows.
         prefix: the prefix of the names in the URL, for tables that are not the main one of their page.
         empty: the text shown if there are no rows at all.
+        is_dense: whether rows stay rows in narrow windows, for many short cells; otherwise, they become cards.
     """
 
     caption: str
@@ -127,6 +128,7 @@ class Table(Generic[T]):
     sort: str = ""
     prefix: str = ""
     empty: str = "none"
+    is_dense: bool = False
 
     def chosen(self, rows: Iterable[T], query: Mapping[str, str] | None = None) -> Chosen[T]:
         """Select rows. An invalid field of the query is ignored.

@@ -154,7 +154,7 @@ def _partitions(topic: TopicState) -> Html:
         Column("offsets", lambda each: count(each.offsets), lambda each: each.offsets, is_number=True),
         Column("size", lambda each: size(each.size), lambda each: each.size, is_number=True),
     )
-    return Table("Partitions", columns, sort="partition", prefix="partitions.").html(topic.partitions)
+    return Table("Partitions", columns, sort="partition", prefix="partitions.", is_dense=True).html(topic.partitions)
 
 
 def _leader(partition: PartitionState) -> Any:
@@ -184,7 +184,9 @@ def _groups(now: Snapshot, name: str) -> Html:
             is_number=True,
         ),
     )
-    table = Table("Groups", columns, lambda each: each.name, sort="group", prefix="groups.", empty="No group reads it.")
+    table = Table(
+        "Groups", columns, lambda each: each.name, sort="group", prefix="groups.", empty="No group reads this topic."
+    )
     unknown = sum(not each.is_detailed for each in now.groups.values())
     note = html('<p class="note">The offsets of {} groups have not been read.</p>', count(unknown))
     return joined([table.html(_readers(now, name)), note if unknown else Html("")])

@@ -113,7 +113,8 @@ async def test_a_group_is_reset_after_confirmation(
     page = await writing.get("/group", id="moved")
     assert "Reset offsets" in page
     shown = await writing.post("/reset-group", id="moved", topic=name, to="4")
-    assert rows_of(shown, "New offset") == [[name, "0", "4", ""]]
+    assert rows_of(shown, "New offsets") == [[name, "0", "4"]]
+    assert '<a href="group?id=moved">Cancel</a>' in shown
     assert await committed(writing, "moved") == [7]
     forged = await writing.post("/reset-group", id="moved", topic=name, to="4", confirmed="yes")
     assert "the form has no valid offsets" in text_of(forged)

@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 from collections.abc import AsyncIterator, Callable
+from urllib.parse import quote_plus
 
 import pytest
 
@@ -148,6 +149,7 @@ async def test_a_topic_is_deleted_if_its_name_is_typed(
     await writing.ui.admin.alter_group_offsets(f"of-{name}", {TopicPartition(name, 0): OffsetAndMetadata(1, "", None)})
     preview = await submit(writing, await writing.get("/topic", name=name), "delete-topic")
     assert f"groups that read it of-{name}" in text_of(preview)
+    assert f'<a href="topic?name={name}">Cancel</a>' in preview
     for typed in ("", name.upper(), f"{name} "):
         preview = await submit(writing, preview, "delete-topic", typed=typed)
         assert name in await writing.ui.admin.list_topics()
@@ -196,6 +198,7 @@ async def test_a_group_without_members_is_deleted(writing: Pages, topic: Callabl
         page = await writing.get("/group", id=each)
         preview = await submit(writing, page, "delete-group")
         assert "<img" not in preview
+        assert f'<a href="group?id={quote_plus(each)}">Cancel</a>' in preview
         assert each in [listed["group_id"] for listed in await writing.ui.admin.list_groups()]
         assert "was deleted" in text_of(await submit(writing, preview, "delete-group", typed=each))
         assert each not in [listed["group_id"] for listed in await writing.ui.admin.list_groups()]

@@ -129,6 +129,14 @@ def test_a_state_is_a_colour_and_a_word(state: str, lag: int, level: str, word: 
     assert text_of(f"</header>{group_state(group)}") == word
 
 
+def test_an_offset_beyond_the_end_has_no_lag_in_time() -> None:
+    group = GroupState("g", "classic", "Empty", {TP: 500}, {TP: 0}, {TP: 97})
+    assert group.beyond_end == [TP]
+    assert by_history(History(), group, TP).seconds is None
+    assert not dataclasses.replace(group, committed={TP: 97}).beyond_end
+    assert not GroupState("g", "classic", "Empty", {TP: 500}, {TP: None}).beyond_end  # the end is unknown
+
+
 def test_the_lag_in_time_is_known_as_far_as_the_history_reaches() -> None:
     history, before = History(), None
     group = GroupState("g", "classic", "Stable", {TP: 30}, {TP: 10}, {TP: 40})

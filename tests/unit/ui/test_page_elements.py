@@ -87,6 +87,21 @@ def test_many_points_are_drawn_without_losing_the_peak() -> None:
     assert min(float(y) for _, y in places) == 34
 
 
+def test_lines_have_a_gap_where_nothing_was_read() -> None:
+    seconds = [0.0, 5.0, 10.0, 15.0, 40.0, 45.0, 50.0, 300.0]
+    points = [(second, 1.0) for second in seconds]
+    for drawn in (chart("lag", {"t": points}, "records"), sparkline("lag", points)):
+        line = ET.fromstring(drawn).find(".//path[@class='line s1']")
+        assert line is not None
+        pieces = [piece.count("L") + 1 for piece in (line.get("d") or "").split("M")[1:]]
+        assert pieces == [4, 3, 1]  # the pause of 25 s, and the one before the last point
+
+
+def test_uneven_steps_are_no_gaps() -> None:
+    points = [(second, 1.0) for second in (0.0, 5.0, 12.0, 26.0, 31.0)]
+    assert sparkline("lag", points).count("M") == 1
+
+
 def test_a_single_point_is_not_drawn() -> None:
     assert "Nothing to draw yet" in chart("lag", {"t": [(0.0, 1.0)]}, "offsets")
     assert joined([sparkline("x", [(0.0, 1.0)])]) == ""

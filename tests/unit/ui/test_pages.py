@@ -118,8 +118,22 @@ async def test_commit_decisions_of_sparks_sink_have_no_lag(pages: Pages, topic: 
     assert rows[f"{name}-place"] == ["Empty, lagging", "classic", "0", name, "3"]
 
 
+async def test_an_offset_beyond_the_end_is_named(pages: Pages, topic: Callable[..., str]) -> None:
+    name = topic(*[b"v"] * 5)
+    for group, offset in ((f"{name}-beyond", 900), (f"{name}-at-the-end", 5)):
+        await pages.ui.admin.alter_group_offsets(group, {TopicPartition(name, 0): OffsetAndMetadata(offset, "", None)})
+    lags = {row[0]: row[5:7] for row in rows_of(await pages.get("/groups"), "Groups")}
+    assert lags[f"{name}-beyond"] == ["0 beyond the end", "\N{EN DASH}"]
+    assert lags[f"{name}-at-the-end"] == ["0", "0 s"]
+    page = await pages.get("/group", id=f"{name}-beyond")
+    assert rows_of(page, "Partitions")[0][2:6] == ["900", "5", "beyond the end", "\N{EN DASH}"]
+    assert "1 committed offset is beyond the end of the partition" in text_of(page)
+    assert "beyond" not in text_of(await pages.get("/group", id=f"{name}-at-the-end")).replace(name, "")
+
+
 async def test_the_newest_messages_of_all_partitions_come_first(pages: Pages, topic: Callable[..., str]) -> None:
     name = topic(*[b"value %d" % at for at in range(10)], partitions=3)
+    assert "Enter a topic to see its newest messages." in await pages.get("/messages")
     page = await pages.get("/messages", topic=name, most=4)
     assert [row[4] for row in rows_of(page, "Messages found")] == ["value 9", "value 8", "value 7", "value 6"]
     assert "the newest records, newest first" in page

@@ -153,6 +153,12 @@ async def test_a_value_is_encoded_with_the_newest_schema() -> None:
         clients: dict[str, Any] = {"bootstrap_servers": broker.bootstrap_servers}
         given = settings(broker.bootstrap_servers, allow_writes=True, producer=clients, registry=registry)
         async with pages_of(given) as writing:
+            empty = await writing.get("/produce", topic=name)
+            assert empty.count('<label class="with-schema">Protobuf message') == 2
+            assert 'option[value="schema"]:checked)) .with-schema { display: none' in await writing.get(
+                "/static/style.css"
+            )
+            assert '<option value="schema">' in empty
             fields = {"topic": name, "value_as": "schema", "partition": "0"}
             told = await writing.post("/produce", **fields, value='{"a": "x"}')
             assert "the value cannot be encoded" in text_of(told)
