@@ -3,6 +3,7 @@
 Colours and widths are in `_static/site.css`.
 """
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 os.environ["KAFKA_PURE"] = "1"  # the signatures of the sources
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "src")]
+
+from scripts.site.keywords import KEYWORDS  # noqa: E402
 
 from kafka.version import DISTRIBUTION_VERSION  # noqa: E402
 
@@ -32,6 +35,7 @@ autodoc_typehints = "signature"
 autodoc_member_order = "groupwise"
 autodoc_preserve_defaults = True
 add_module_names = False
+toc_object_entries_show_parents = "hide"  # the list of a class's methods is narrow
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_param = False
@@ -48,14 +52,14 @@ html_use_index = False
 html_show_copyright = False
 copybutton_selector = "div:not(.highlight-text):not(.highlight-none) > div.highlight > pre"  # not what programs print
 html_show_sphinx = False
-pygments_style = "friendly"
+pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "monokai"
 
 
 def leave_options_out(app, what, name, obj, options, lines):
     """End the text of a client before the list of its options, which have a page of their own."""
     if "Options:" in lines and what == "class":
-        lines[lines.index("Options:") :] = ["All options: OPTIONS.md, under Reference."]
+        lines[lines.index("Options:") :] = ["All options: :doc:`/OPTIONS`."]
 
 
 ATTRIBUTES = ("attribute", "data", "property")
@@ -77,8 +81,16 @@ class AttributeTexts:
             lines[:] = self.text
 
 
+def order_results(app, pagename, templatename, context, doctree):
+    """Give the search page its own order of results, and the search words of the pages."""
+    if pagename == "search":
+        app.add_js_file(None, body=f"const KEYWORDS = {json.dumps(KEYWORDS)};")
+        app.add_js_file("search_order.js", defer="defer")  # after Sphinx's scripts, before they start
+
+
 def setup(app):
     """Sphinx calls this."""
+    app.connect("html-page-context", order_results)
     texts = AttributeTexts()
     app.connect("autodoc-process-docstring", texts.keep, priority=100)
     app.connect("autodoc-process-docstring", texts.put_back, priority=900)

@@ -27,6 +27,8 @@ STARTS: dict[str, re.Pattern[str]] = {
     "SPARK": _SECOND,
 }
 """By guide: the heading lines at which a page starts. A third-level heading starts a page below the second-level's."""
+SHORT = {"MIGRATION": "Migration", "SIDE_BY_SIDE": "Side by side"}
+"""By guide with a long title: what the titles of its chapters begin with instead."""
 
 
 @dataclasses.dataclass
@@ -92,7 +94,9 @@ def split(name: str, text: str) -> Guide:
         parent = parents.get(start.level - 1, top)
         page = Page(f"{name}/{start.anchor}", "")
         inside = [each for each in found if start.line <= each.line and (end is None or each.line < end.line)]
-        page.text = _chapter(found[0].title, start, inside, lines[start.line : end.line if end else None])
+        page.text = _chapter(
+            SHORT.get(name, found[0].title), start, inside, lines[start.line : end.line if end else None]
+        )
         parent.chapters.append((start.title, page.name))
         parents[start.level] = page
         pages.append(page)

@@ -1,4 +1,4 @@
-"""Searches a built site as its search page does: Sphinx's own scripts and index, run in Node.
+"""Searches a built site as its search page does: with its scripts and its index, run in Node.
 
 `WANTED` says what readers look for, and which page has to be among the first results.
 """
@@ -11,42 +11,122 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from scripts.site.keywords import KEYWORDS
+
 WANTED: dict[str, tuple[str, ...]] = {
     "web ui": ("UI",),
     "dlq": ("recipes/dead-letters", "PIPELINES/dead-letters"),
     "dead letters": ("recipes/dead-letters", "PIPELINES/dead-letters"),
+    "dead letter": ("recipes/dead-letters",),
     "schema registry": ("SCHEMA_REGISTRY",),
-    "exactly once": ("recipes/exactly-once", "SPARK/exactly-once"),
+    "exactly once": ("recipes/exactly-once", "TRANSACTIONS"),
+    "exactly once spark": ("SPARK/exactly-once",),
     "install": ("START",),
     "lag": ("recipes/lag-alarm",),
+    "consumer lag": ("recipes/lag-alarm",),
     "acks": ("OPTIONS/producer",),
     "jupyter": ("recipes/notebook",),
     "fastapi": ("recipes/fastapi",),
+    "flask": ("recipes/fastapi",),
     "litestar": ("recipes/litestar",),
     "django": ("recipes/django",),
     "celery": ("recipes/celery",),
     "airflow": ("recipes/airflow",),
     "dagster": ("recipes/dagster",),
     "limitations": ("LIMITS",),
+    "windows support": ("LIMITS",),
     "poison message": ("recipes/dead-letters",),
     "time travel": ("recipes/read-from-a-point-in-time",),
+    "timestamp": ("recipes/read-from-a-point-in-time",),
+    "seek to time": ("recipes/read-from-a-point-in-time",),
     "dataframe": ("ARROW", "recipes/read-from-a-point-in-time"),
+    "pandas": ("ARROW",),
+    "polars": ("ARROW",),
+    "parquet": ("ARROW",),
     "quickstart": ("START",),
-    "embedded broker": ("START",),
+    "hello world": ("START",),
+    "getting started": ("START",),
+    "embedded broker": ("START", "TESTING"),
     "eof": ("recipes/end-of-partition",),
+    "read until end": ("recipes/end-of-partition",),
     "mirrormaker": ("recipes/copy-a-topic-with-its-groups",),
     "another cluster": ("recipes/copy-a-topic-with-its-groups",),
+    "migrate consumer group": ("recipes/move-a-group", "recipes/copy-a-topic-with-its-groups"),
+    "reset offsets": ("recipes/move-a-group",),
+    "replay messages": ("recipes/move-a-group",),
     "checkpoint": ("SPARK",),
+    "pyspark": ("SPARK",),
+    "structured streaming": ("SPARK",),
+    "spark pipeline yaml": ("PIPELINES/a-pipeline-in-yaml-and-in-python",),
     "find message": ("UI",),
+    "kafdrop": ("UI",),
     "migrate": ("MIGRATION",),
     "upgrade": ("MIGRATION",),
+    "kafka-python": ("MIGRATION",),
+    "confluent": ("MIGRATION", "SIDE_BY_SIDE"),
+    "confluent-kafka": ("MIGRATION/from-confluent-kafka", "SIDE_BY_SIDE"),
+    "librdkafka": ("SIDE_BY_SIDE/settings-of-confluent-kafka",),
+    "aiokafka": ("MIGRATION/from-aiokafka", "SIDE_BY_SIDE"),
+    "async": ("ASYNCIO",),
+    "avro": ("SCHEMA_REGISTRY", "FORMATS"),
+    "avro evolve schema": ("recipes/schema-evolution",),
+    "schema compatibility": ("recipes/schema-evolution",),
+    "protobuf": ("FORMATS", "SCHEMA_REGISTRY/protobuf-keys-and-values"),
+    "json": ("FORMATS",),
+    "retry": ("DELIVERY",),
+    "at least once": ("DELIVERY",),
+    "ssl": ("SECURITY_GUIDE", "OPTIONS/tls"),
+    "sasl kerberos": ("SECURITY_GUIDE",),
+    "oauth": ("SECURITY_GUIDE",),
+    "msk iam": ("SECURITY_GUIDE",),
+    "docker": ("DEPLOYMENT",),
+    "kubernetes probe": ("KUBERNETES/probes",),
+    "prometheus": ("MONITORING",),
+    "health check": ("KUBERNETES/probes",),
+    "batch size": ("OPTIONS/producer", "TUNING"),
+    "compression": ("OPTIONS/producer",),
+    "auto offset reset": ("OPTIONS/consumer-fetching",),
+    "max poll interval": ("OPTIONS/consumer-the-group",),
+    "rebalance": ("GROUPS",),
+    "commit offsets manually": ("GROUPS",),
+    "compact topic": ("ADMIN",),
+    "delete records": ("ADMIN",),
+    "create topic": ("ADMIN",),
+    "kcat": ("COMMAND_LINE",),
+    "pytest fixture": ("TESTING",),
+    "mock broker": ("TESTING", "recipes/test-with-a-failing-broker"),
+    "benchmark": ("PERFORMANCE",),
+    "NoBrokersAvailable": ("ERRORS/what-clients-raise",),
+    "queue": ("SHARE_GROUPS",),
+    "structlog": ("LOGGING",),
+    "iceberg": ("PIPELINES/targets",),
+    "increase partitions": ("ADMIN", "COMMAND_LINE/kafka-partitions"),
+    "delete topic": ("ADMIN",),
+    "list topics": ("ADMIN", "COMMAND_LINE/kafka-topics"),
+    "message too large": ("ERRORS/what-brokers-return", "OPTIONS/producer"),
+    "bootstrap.servers": ("OPTIONS/connections",),
+    "KafkaConsumer": ("names/kafka.KafkaConsumer",),
+    "KafkaProducer.send": ("names/kafka.KafkaProducer",),
+    "consumer example": ("START",),
+    "multiple consumers": ("GROUPS",),
+    "python 3.10": ("LIMITS",),
+    "kafka streams": ("LIMITS",),
+    "zstd": ("OPTIONS/producer",),
+    "readStream": ("SPARK/coming-from-sparks-own-connector",),
+    "grafana": ("MONITORING",),
+    "pandas to kafka": ("ARROW",),
+    "kafka-console-consumer": ("COMMAND_LINE/from-other-tools",),
+    "read last message": ("recipes/end-of-partition",),
+    "static membership": ("GROUPS",),
+    "helm": ("KUBERNETES",),
+    "sbom": ("SUPPLY_CHAIN",),
 }
 """By query: the pages that have to be among the first results."""
-FIRST = 6
+FIRST = 3
 """How many results count as the first."""
 _SCRIPT = """
 const fs = require("fs"), vm = require("vm"), path = require("path");
-const [site, queries] = [process.argv[1], JSON.parse(process.argv[2])];
+const [site, queries, keywords] = [process.argv[1], ...process.argv.slice(2).map((each) => JSON.parse(each))];
 const nothing = () => {};
 const root = { dataset: { content_root: "./" } };
 const progress = { lastChild: null, children: [] };
@@ -61,7 +141,8 @@ const context = vm.createContext({
 });
 vm.runInContext("globalThis.window = globalThis", context);
 const load = (name) => vm.runInContext(fs.readFileSync(path.join(site, name), "utf-8"), context);
-["_static/language_data.js", "_static/searchtools.js"].forEach(load);
+context.KEYWORDS = keywords;
+["_static/language_data.js", "_static/searchtools.js", "_static/search_order.js"].forEach(load);
 vm.runInContext("globalThis.Search = Search", context);
 load("searchindex.js");
 const answers = queries.map((query) => {
@@ -81,7 +162,7 @@ def results(site: Path, queries: list[str]) -> list[list[str]]:
     node = shutil.which("node")
     if node is None:
         raise FileNotFoundError("node is not in PATH: install Node.js")
-    command = [node, "-e", _SCRIPT, str(site), json.dumps(queries)]
+    command = [node, "-e", _SCRIPT, str(site), json.dumps(queries), json.dumps(KEYWORDS)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     if done.returncode:
         raise RuntimeError(done.stderr)

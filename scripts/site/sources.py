@@ -1,7 +1,7 @@
 """Writes the sources of the site into a folder: `python -m scripts.site.sources build/docs/source`.
 
 They are the pages of `docs`, with long guides split by `chapters`, some files of the root, and the pages of public
-names. Links are changed to where their targets went. To add search words to a page, change `KEYWORDS`.
+names. Links are changed to where their targets went. The search words of the pages are in `keywords`.
 """
 
 from __future__ import annotations
@@ -16,46 +16,13 @@ from pathlib import Path
 
 from scripts.reference import names_pages
 from scripts.site.chapters import Guide, Page, split
+from scripts.site.keywords import KEYWORDS
 from scripts.site.programs import shown
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 OF_ROOT = {"CHANGELOG.md": "CHANGES", "CONTRIBUTING.md": "HELPING", "SECURITY.md": "REPORTING", "README.md": "index"}
 """By file of the root: the name of its page. There is no page of the README; links to it lead to the front page."""
-KEYWORDS = {
-    "ARROW": "dataframe dataframes pandas polars duckdb parquet",
-    "COMMAND_LINE": "cli kcat rpk shell terminal",
-    "DELIVERY": "at least once at most once duplicates lost",
-    "KUBERNETES": "k8s probes liveness readiness helm statefulset ingress",
-    "LIMITS": "limitations unsupported missing",
-    "MIGRATION": "migrate upgrade port kafka-python aiokafka confluent",
-    "MONITORING": "metrics prometheus grafana opentelemetry dashboards alerts",
-    "PIPELINES": "etl dlq dead letter queue data quality",
-    "PIPELINES/dead-letters": "dlq dead letter queue",
-    "SCHEMA_REGISTRY": "confluent avro protobuf json schema",
-    "SECURITY_GUIDE": "authentication login password certificates ssl",
-    "SHARE_GROUPS": "queue queues",
-    "SPARK": "pyspark dataframe dataframes streaming checkpoint checkpoints",
-    "START": "quickstart quick start getting started tutorial install embedded broker",
-    "TESTING": "mock fake pytest testcontainers unit tests",
-    "TRANSACTIONS": "exactly once eos",
-    "UI": "web ui gui browser dashboard console find search message messages",
-    "recipes/airflow": "dag taskflow scheduler batch etl",
-    "recipes/celery": "task queue worker",
-    "recipes/copy-a-topic-with-its-groups": "mirror mirrormaker replicate replication migrate another cluster",
-    "recipes/dagster": "asset sensor partition etl",
-    "recipes/dead-letters": "dlq dead letter queue poison pill poison message",
-    "recipes/django": "outbox web orm management command",
-    "recipes/end-of-partition": "eof partition eof caught up",
-    "recipes/exactly-once": "eos transactions idempotent duplicates",
-    "recipes/filtered-tail": "grep filter json jq watch follow",
-    "recipes/lag-alarm": "alert alerting cron monitoring",
-    "recipes/move-a-group": "reset offsets rewind skip rename",
-    "recipes/notebook": "jupyter ipython colab widgets anywidget",
-    "recipes/read-from-a-point-in-time": "time travel timestamp timestamps rewind dataframe pandas",
-    "recipes/test-with-a-failing-broker": "chaos fault injection mock",
-}
-"""By page: words under which the site's search finds it in addition to its own."""
 PART_LINES = 130
 """Length of the parts into which long lists of changes are split, in lines."""
 _LINK = re.compile(r"(`+)(?:(?!\1).)*\1|(?P<file>\[[A-Z_]+\.md)?\]\((?P<target>[^)\s]+)\)", re.DOTALL)
@@ -144,12 +111,8 @@ def in_parts(text: str) -> str:
 
 
 def front_matter(name: str) -> str:
-    """What Sphinx has to know about a page: its search words, and that the front page has no list of its headings."""
-    text = "hide-toc: true\n" if name == "index" else ""
-    if name in KEYWORDS:
-        words = ", ".join(KEYWORDS[name].split())  # Sphinx indexes what is between commas as one word
-        text += f"myst:\n  html_meta:\n    keywords: {words}\n"
-    return f"---\n{text}---\n" if text else ""
+    """What Sphinx has to know about a page: that the front page has no list of its headings."""
+    return "---\nhide-toc: true\n---\n" if name == "index" else ""
 
 
 def write(target: Path) -> int:
@@ -157,7 +120,7 @@ def write(target: Path) -> int:
     texts = {f"{page.name}.md": front_matter(page.name) + page.text for _, page in Site().pages()}
     texts |= {f"names/{name}": text for name, text in names_pages.pages().items()}
     if unknown := sorted(KEYWORDS.keys() - {name.removesuffix(".md") for name in texts}):
-        raise ValueError(f"KEYWORDS of scripts/site/sources.py names pages that do not exist: {', '.join(unknown)}")
+        raise ValueError(f"KEYWORDS of scripts/site/keywords.py names pages that do not exist: {', '.join(unknown)}")
     for name, text in texts.items():
         file = target / name
         file.parent.mkdir(parents=True, exist_ok=True)
