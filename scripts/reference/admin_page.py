@@ -18,10 +18,10 @@ from kafka import KafkaAdminClient
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "ADMIN.md"
 HEADING = "## Methods\n"
 INTRODUCTION = """
-`python -m scripts.reference` generates this list from the docstrings. "Kafka" is the first release whose brokers
-support the method, if that is later than 0.10.2; with older brokers, the method raises `UnsupportedVersionError`. A ✓
-in the last column means that the embedded broker supports it. Methods without a counterpart in Java's `Admin` are those
-of kafka-python or this package's own.
+"Kafka" is the first release whose brokers support the method, if that is later than 0.10.2; with older brokers, the
+method raises `UnsupportedVersionError`. A ✓ in the last column means that the embedded broker supports the method.
+Methods without a counterpart in Java's `Admin` come from kafka-python, or exist only in this package. `python -m
+scripts.reference` generates these tables from the docstrings.
 """
 UNSUPPORTED = "The embedded broker does not support it."
 

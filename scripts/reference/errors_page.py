@@ -12,17 +12,19 @@ HEAD = """\
 # Errors
 
 All errors are subclasses of `KafkaError`, in `kafka.errors`. `python -m scripts.reference` generates this page
-from that module. Catch the most specific error you can handle. `error.retriable` tells whether the same call may
-succeed later. Clients retry such errors automatically, so an error that reaches you has persisted, or is not
-retriable. `error.remedy` says what to do, as in the tables below.
+from that module. Catch the most specific error that you can handle. `error.retriable` is True if the same call may
+succeed later; the tables mark these errors with R. Clients retry them automatically, so if a retriable error reaches
+you, its cause has lasted for the whole timeout. `error.remedy` says what to do; it is the last column of the tables.
 
-A producer reports errors for each record: through `future.get()`, the future's callbacks, `flush()` and the end
-of the `with` block, or in the log if the error is not checked. A consumer raises errors from `poll()` and from
-iteration, without changing the position; the next call continues there. An admin call raises the first error, or
-with `raise_errors=False` returns an error for each item. Calls whose results are error classes (group offsets,
-deletions, ACLs, quotas) do not raise errors for single items: check the result.
+**Producer.** A delivery error belongs to a record. `future.get()` and the future's callbacks report it. If the program
+neither keeps nor checks the future, `flush()` or the end of the `with` block raises the error; without these calls, the
+producer logs it.
 
-*R*: retriable.
+**Consumer.** `poll()` and iteration raise errors. The position does not change; the next call continues there.
+
+**Admin client.** A call raises its first error. With `raise_errors=False`, it returns an error for each item that
+failed. Calls whose results are error classes (group offsets, deletions, ACLs, quotas) do not raise errors of single
+items: check the result.
 """
 CLIENTS = """
 ## What clients raise

@@ -53,22 +53,23 @@ FIRST: tuple[str, ...] = (
 HEAD = """\
 # Options
 
-The keyword arguments of `KafkaConsumer`, `KafkaProducer`, `KafkaAdminClient`, `KafkaShareConsumer` and their
-asyncio counterparts. `python -m scripts.reference` generates this page from the option table (`kafka.config`),
-which type checkers, `help(KafkaProducer)` and the clients use too.
+This page lists the keyword arguments of `KafkaConsumer`, `KafkaProducer`, `KafkaAdminClient`,
+`KafkaShareConsumer` and their asyncio counterparts. `python -m scripts.reference` generates it from the option table
+(`kafka.config`), which the clients, `help(KafkaProducer)` and type checkers use, too.
 
-An unknown name is an error that suggests the nearest known one. `kafka.load_properties("client.properties")`
-reads Java's properties files; Spark accepts the same names with the prefix `kafka.`.
-[SIDE_BY_SIDE.md](SIDE_BY_SIDE.md#settings-of-confluent-kafka) lists the equivalents of librdkafka's settings.
-*Since* is the first kafka-python release that had the option; it has the same meaning in programs for that
-release. *columnar 0.1* marks options that kafka-python does not have.
+If a program passes an unknown name, the client raises an error that suggests the nearest known one.
+`kafka.load_properties("client.properties")` reads options from a properties file for Java's clients. In Spark, write
+Java's name with the prefix `kafka.`. [SIDE_BY_SIDE.md](SIDE_BY_SIDE.md#settings-of-confluent-kafka) lists the
+equivalents of librdkafka's settings. *Since* is the first kafka-python release that had the option; the option has
+the same meaning as in that release. *columnar 0.1* marks options that kafka-python does not have.
 
 None means the default, so that a program can pass on unset values. The exceptions are `bootstrap_servers`, and
 options whose type includes None.
 """
 ENDING = """
 ## Accepted without effect
-Older programs pass these options; this package does not need them. A value other than the default is logged.
+Older programs pass these options, but this package does not need them. A value other than the default causes a
+warning in the log.
 
 """
 UNITS = {"ms": "milliseconds", "bytes": "bytes"}

@@ -90,7 +90,7 @@ def http(url: str, timeout_s: float, insecure: bool) -> None:
 def broker(session: Session, timeout_s: float) -> None:
     """Check that one of the bootstrap servers accepts connections and answers the protocol's first request.
 
-    Other addresses that the broker advertises are not used.
+    The probe does not connect to the addresses that the broker advertises.
     """
     from kafka._loop_services import run_on_new_loop
     from kafka.config.table import parse_admin

@@ -59,7 +59,7 @@ def command(
     report: pathlib.Path | None,
     no_report: bool,
 ) -> None:
-    """Run a pipeline on a year of flights: with bad data, a crash and a wrong rule, it loses and duplicates nothing.
+    """Run a pipeline on a year of flights, with bad data, a crash and a wrong rule; no flight is lost or duplicated.
 
     Sends all 336,776 flights that left New York in 2013 to the topic `flights` as Avro, with broken and implausible
     ones among them. A pipeline, declared in YAML, checks them with rules, and writes them exactly once to the topic

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command(name="check")
 @file_argument
-@click.option("-v", "--verbose", is_flag=True, help="Also print what is as it should be.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print the checks that passed.")
 @click.option("--offline", is_flag=True, help="Check only the file, and connect to no server.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 @click.option(
@@ -40,7 +40,7 @@ def command(
     """Check the pipeline in FILE, without Spark: keys, columns, the query, topics, permissions and schemas.
 
     Reports every problem with its file, line and key. Errors stop the pipeline; warnings do not. Exits with 1 if there
-    is an error. A server that does not answer is a problem like any other.
+    is an error. A server that does not answer is reported as a problem, too.
     """
     from kafka.pipelines.pipeline_files import SUFFIX
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Only this partition; repeatable.",
 )
-@click.option("--all-pipelines", is_flag=True, help="All records in the topic, whatever wrote them.")
+@click.option("--all-pipelines", is_flag=True, help="Show all records in the topic, also those of other programs.")
 @click.option("--hex", "as_hex", is_flag=True, help="Show keys and values as hexadecimal bytes.")
 @click.option(
     "--bytes",
@@ -78,8 +78,8 @@ def command(
     """Show the dead letters of the pipeline in FILE: how many, why, and the records themselves.
 
     Positions are offsets or times at which dead letters were written. A dead letter is open until a replay has
-    processed it; if the replay rejects it again, that is another dead letter, which supersedes it. The last line is the
-    command that replays what was shown.
+    processed it. If the replay rejects the record again, a new dead letter replaces it. The last line is the command
+    that replays the dead letters shown.
 
     \b
     Exit statuses:

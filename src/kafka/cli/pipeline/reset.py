@@ -21,8 +21,8 @@ def command(output: Output, declaration: "Declaration", file: Path, yes: bool) -
     """Make the pipeline in FILE start over: its next run starts like the first one.
 
     This deletes the checkpoint, the events, and the progress of replays and backfills, and aborts open transactions of
-    the pipeline. Rows in the sink and dead letters remain: delete them, too, unless the sink has a key. Do not only
-    delete the directory, because the cluster remembers the checkpoint that writes the transactions.
+    the pipeline. Rows in the sink and dead letters remain: delete them, too, unless the sink has a key. Deleting
+    only the directory is not enough, because the cluster stores which checkpoint may write the transactions.
 
     \b
     Exit statuses:

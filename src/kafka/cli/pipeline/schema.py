@@ -27,7 +27,7 @@ def command(tests: bool, file: Path | None) -> None:
         kafka pipeline schema -o pipeline.schema.json
         # yaml-language-server: $schema=pipeline.schema.json
 
-    The first line is the command, the second one the first line of the YAML file.
+    The first line is the command that writes the schema; the second one is the first line of the YAML file.
     """
     if tests:
         from kafka.pipelines.testing import json_schema
