@@ -376,7 +376,7 @@ class RecordDeserializationError(KafkaError):
         part: "key" or "value".
         why: the deserializer's description of the problem.
         record: the record as it was fetched: key and value are bytes or None (KIP-1036).
-        advice: how to proceed, for the message; None: seek past the record.
+        advice: how to proceed, for the message; None: set ``on_deserialization_error``, or seek past the record.
         schema_id: the id of the schema that the value refers to; None if it refers to none.
         field: the path of the invalid field, such as ``items[3].price``; None: the value as a whole.
     """
@@ -409,7 +409,9 @@ class RecordDeserializationError(KafkaError):
         schema_id: int | None = None,
         field: str | None = None,
     ) -> None:
-        advice = advice or f"seek to {offset + 1} to leave it out"
+        advice = advice or (
+            f"set on_deserialization_error='skip' (or a function) to leave such records out, or seek to {offset + 1}"
+        )
         super().__init__(
             f"the {part} of the record at offset {offset} of partition {topic_partition.partition} of topic "
             f"{topic_partition.topic!r} could not be deserialized: {why}; {advice}"

@@ -64,12 +64,18 @@ class EmbeddedBroker:
 
     @property
     def host(self) -> str:
-        """The host to connect to; raises `IllegalStateError` while the broker is not running."""
+        """The advertised host, which clients connect to: the setting `advertised_host`, or the host listened on.
+
+        Raises `IllegalStateError` while the broker is not running.
+        """
         return self._running().endpoint.host
 
     @property
     def port(self) -> int:
-        """The port to connect to; raises `IllegalStateError` while the broker is not running."""
+        """The advertised port, which clients connect to: the setting `advertised_port`, or the port listened on.
+
+        Raises `IllegalStateError` while the broker is not running.
+        """
         return self._running().endpoint.port
 
     @property

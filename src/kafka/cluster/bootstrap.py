@@ -73,6 +73,7 @@ class Bootstrap:
         self._traffic = NetworkTraffic() if traffic is None else traffic
         self._backoff = Backoff(options.reconnect_backoff_ms, min(options.reconnect_backoff_max_ms, 1_000))
         self._again_backoff = Backoff(options.reconnect_backoff_ms, options.reconnect_backoff_max_ms)
+        self._searching = False
         self._rounds_failed = 0
         self._not_before = 0.0
         self._limiter = LogLimiter(log)
@@ -95,7 +96,8 @@ class Bootstrap:
         self._untold.clear()
         self._looks.clear()
         rounds = 0
-        telling = loop.call_later(_SAID_AFTER_S, self._tell_still_looking, timeout_s)
+        telling = loop.call_later(_SAID_AFTER_S, self._tell_still_looking)
+        self._searching = True
         try:
             async with asyncio.timeout(timeout_s):
                 while True:
@@ -116,6 +118,7 @@ class Bootstrap:
             raise NoBrokersAvailable(self._report(f"in {timeout_s:g} s")) from self._cause()
         finally:
             telling.cancel()
+            self._searching = False
 
     async def once(self, topics: set[str] | None) -> Found:
         """Try each server once. Raises the same errors as `until_found`."""
@@ -201,18 +204,23 @@ class Bootstrap:
         """Log why servers failed while the search continues. If the search fails, its error contains the reasons."""
         for server, error in self._untold.items():
             text = str(error.args[0] if error.args else error)
-            named = f"{server[0]}:{server[1]}"
+            named = format_address(*server)
             where = "" if named in text else f"{named}: "
-            self._limiter.warning(named, f"a bootstrap server could not be used: {where}{text}")
+            more = f"; trying again until {self._limit()}" if self._searching else ""
+            self._limiter.warning(named, f"a bootstrap server could not be used: {where}{text}{more}")
         self._untold.clear()
 
-    def _tell_still_looking(self, timeout_s: float) -> None:
+    def _tell_still_looking(self) -> None:
         """Log once per search that it continues, so that a wrong address or port is noticed before the time is up."""
-        limit, refusing_ms = f"bootstrap_timeout_ms ({timeout_s:g} s)", self._options.api_version_auto_timeout_ms
-        if refusing_ms is not None and refusing_ms < timeout_s * 1000 and self._all_refuse():
-            limit = f"api_version_auto_timeout_ms ({refusing_ms / 1000:g} s)"
-        text = f"still looking for a broker: {'; '.join(self._answers())}; until {limit}"
+        text = f"still looking for a broker: {'; '.join(self._answers())}; until {self._limit()}"
         self._limiter.warning("looking for a broker", text)
+
+    def _limit(self) -> str:
+        """Return the option that ends the search, with its time."""
+        timeout_ms, refusing_ms = self._options.bootstrap_timeout_ms, self._options.api_version_auto_timeout_ms
+        if refusing_ms is not None and refusing_ms < timeout_ms and self._all_refuse():
+            return f"api_version_auto_timeout_ms ({refusing_ms / 1000:g} s)"
+        return f"bootstrap_timeout_ms ({timeout_ms / 1000:g} s)"
 
     def _all_refuse(self) -> bool:
         """Return whether every address refuses connections or cannot be resolved."""

@@ -4,14 +4,18 @@
 """
 
 import bisect
+import contextlib
 import datetime
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from uuid import UUID
 
 from kafka.cluster.metadata_snapshot import ClusterMetadata
+from kafka.config import option_table
+from kafka.config.option import nearest
 from kafka.coordinator.offset_arguments import check_partition, check_topic_name, timestamp_ms, whole_number
 from kafka.errors import (
     IllegalArgumentError,
@@ -42,6 +46,29 @@ SKIP_ADVICE = "; on_missing='skip' reads the remaining records and counts the mi
 """Advice in the error message if records were deleted."""
 _ANSWERS = 3
 """A topic counts as deleted once it is missing from this many consecutive responses; one broker may lag behind."""
+READ_ARGUMENTS = (
+    "start",
+    "end",
+    "last",
+    "progress",
+    "timeout_ms",
+    "on_missing",
+    "key",
+    "value",
+    "error_columns",
+)
+"""Names of the arguments of `kafka.read` other than the topics and the consumer's options."""
+_AGO = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s|m|min|h|d|w)")
+_UNITS = {
+    "ms": "milliseconds",
+    "s": "seconds",
+    "m": "minutes",
+    "min": "minutes",
+    "h": "hours",
+    "d": "days",
+    "w": "weeks",
+}
+_EDGES = {"beginning": "earliest", "start": "earliest", "oldest": "earliest", "end": "latest", "now": "latest"}
 _FOR_LAST = ("limit", "n", "count", "tail", "max_records")
 _MAX_OFFSET = 2**63 - 1
 Topics = str | TopicPartition | Iterable[str | TopicPartition]
@@ -89,7 +116,7 @@ def parse_bound(name: str, given: Any, now_ms: int) -> Parsed:
         except ValueError:
             raise IllegalArgumentError(
                 f"expected 'earliest', 'latest', an offset, a datetime or a timedelta before now as {name}, "
-                f"got {given!r}"
+                f"got {given!r}{_instead_of(given)}"
             ) from None
     if isinstance(given, datetime.datetime):
         return _time(name, given, timestamp_ms(given))
@@ -104,6 +131,20 @@ def parse_bound(name: str, given: Any, now_ms: int) -> Parsed:
         f"expected an offset, a datetime, a timedelta before now, a dict of TopicPartition to offset, 'earliest' or "
         f"'latest' as {name}, got {type(given).__name__}: {given!r}"
     )
+
+
+def _instead_of(text: str) -> str:
+    """Return what to write instead of a text that is not a bound; "" if its meaning cannot be guessed."""
+    word = text.strip().lower()
+    if ago := _AGO.fullmatch(word):
+        return f"; write datetime.timedelta({_UNITS[ago[2]]}={ago[1]}) for that time before now"
+    if word.isascii() and word.isdecimal():
+        return f"; write {int(word)} without quotation marks for an offset"
+    with contextlib.suppress(ValueError):
+        datetime.datetime.fromisoformat(word)
+        return f"; write datetime.datetime.fromisoformat({text!r}) for a time"
+    edge = _EDGES.get(word)
+    return f"; did you mean {edge!r}?" if edge else nearest(word, [each.value for each in Edge])
 
 
 def _time(name: str, given: object, since_1970: int | None) -> Time:
@@ -122,7 +163,7 @@ def _offset(name: str, given: Any) -> int:
 
 
 def check_options(configs: Mapping[str, Any]) -> None:
-    """Refuse consumer options that do not apply to a bounded read, and other common names for the argument `last`.
+    """Refuse consumer options that do not apply to a bounded read, and names of unknown arguments.
 
     Arguments:
         configs: the keyword arguments other than bounds.
@@ -136,6 +177,12 @@ def check_options(configs: Mapping[str, Any]) -> None:
         if name in configs:
             raise KafkaConfigurationError(
                 f"option {name!r} is unknown; last=N gives the last N records of each partition, and end= stops earlier"
+            )
+    for name in configs:
+        hint = "" if name in option_table() else nearest(name, (*option_table(), *READ_ARGUMENTS))
+        if any(repr(argument) in hint for argument in READ_ARGUMENTS):
+            raise KafkaConfigurationError(
+                f"{name!r} is neither an argument of a bounded read nor an option of the consumer{hint}"
             )
 
 

@@ -97,6 +97,24 @@ def still_looking(caplog):
     return [record.message for record in caplog.records if record.message.startswith("still looking")]
 
 
+def test_a_refusal_is_logged_at_once_with_the_time_that_remains_for_the_search(monkeypatch, caplog):
+    async def scenario(bootstrap, servers):
+        finding = asyncio.ensure_future(bootstrap.until_found(None))
+        await asyncio.sleep(0.1)
+        (told,) = [record.message for record in caplog.records]
+        assert told.startswith("a bootstrap server could not be used: cannot connect to a:9092: connection refused")
+        assert told.endswith("; trying again until bootstrap_timeout_ms (30 s)")
+        caplog.clear()
+        servers.errors.clear()
+        await finding
+        servers.errors["a"] = refused("a")
+        with pytest.raises(NoBrokersAvailable):
+            await bootstrap.again(None)
+        assert [record.message for record in caplog.records if "trying again" in record.message] == []
+
+    play(monkeypatch, scenario, hosts=("a",), bootstrap_timeout_ms=30_000)
+
+
 def test_a_continuing_search_is_logged_once_with_the_servers_errors(monkeypatch, caplog):
     async def scenario(bootstrap, servers):
         finding = asyncio.ensure_future(bootstrap.until_found(None))

@@ -18,7 +18,7 @@ import kafka
 from harness.topics import create_topic
 from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.broker import EmbeddedBroker
-from kafka.consumer.bounds import Time, parse_bound
+from kafka.consumer.bounds import READ_ARGUMENTS, Time, parse_bound
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,
@@ -409,6 +409,9 @@ async def test_a_silent_leader_ends_a_read(reader: Reader, broker: EmbeddedBroke
         ({"last": 0}, IllegalArgumentError, "a number of records from 1 on"),
         ({"last": True}, IllegalArgumentError, "a number of records from 1 on"),
         ({"limit": 10}, KafkaConfigurationError, "option 'limit' is unknown; last=N gives"),
+        ({"strat": 3}, KafkaConfigurationError, "'strat' is neither an argument .*; did you mean 'start'"),
+        ({"timeout": 3}, KafkaConfigurationError, "did you mean 'timeout_ms'"),
+        ({"bootstrap_server": "h"}, KafkaConfigurationError, "did you mean 'bootstrap_servers'"),
         ({"group_id": "g"}, IllegalArgumentError, "leave out group_id"),
         ({"timeout_ms": -1}, IllegalArgumentError, "timeout"),
         ({"on_missing": "ignore"}, IllegalArgumentError, "expected 'raise' or 'skip' as on_missing, got 'ignore'"),
@@ -419,6 +422,28 @@ async def test_unreadable_records_are_reported(
 ) -> None:
     with pytest.raises(error, match=message):
         await reader.open(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("2h", r"; write datetime.timedelta\(hours=2\) for that time before now"),
+        ("15 min", r"; write datetime.timedelta\(minutes=15\) for"),
+        ("2026-11-01T12:00", r"; write datetime.datetime.fromisoformat\('2026-11-01T12:00'\) for a time"),
+        ("17", "; write 17 without quotation marks for an offset"),
+        ("beginning", "; did you mean 'earliest'"),
+        ("lates", "; did you mean 'latest'"),
+        ("whenever", "got 'whenever'$"),
+    ],
+)
+def test_a_text_that_is_not_a_bound_gets_a_hint(given: str, hint: str) -> None:
+    with pytest.raises(IllegalArgumentError, match=hint):
+        parse_bound("start", given, 100_000)
+
+
+def test_the_names_for_hints_are_those_of_the_arguments() -> None:
+    arguments = inspect.signature(kafka.read).parameters
+    assert set(arguments) - {"topics", "configs"} == set(READ_ARGUMENTS)
 
 
 @pytest.mark.parametrize(("before_s", "timestamp_ms"), [(0, 100_000), (1.5, 98_500), (100, 0), (-7, 107_000)])

@@ -68,6 +68,7 @@ async def test_a_configured_host_name_is_accepted(broker: EmbeddedBroker) -> Non
 
 def test_the_host_is_parsed_from_its_header() -> None:
     assert [host_of(each) for each in ("a:1", "[::1]:2", "a", "::1", "[", "[a]:1")] == ["a", "::1", "a", "", "", ""]
+    assert [host_of(each) for each in ("[::1].evil.com", "[::1].evil.com:80", "[::1]evil:80", "a:evil")] == [""] * 4
 
 
 @pytest.mark.parametrize("path", ["/", "/messages", "/nothing", "/static/style.css", "/static/../app.py"])

@@ -295,7 +295,7 @@ def deserialization_error(
 
     Arguments:
         record: the record, with its key and value as they were fetched.
-        advice: how to proceed; None: seek past the record.
+        advice: how to proceed; None: as in `RecordDeserializationError`.
     """
     tp = TopicPartition(record.topic, record.partition)
     named = (cause.schema_id, cause.field) if isinstance(cause, SerializationError) else (None, None)

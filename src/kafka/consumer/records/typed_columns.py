@@ -52,7 +52,7 @@ class TypedColumns:
         key, value: the readers; see `reader_of`. None: the bytes are kept.
         error_columns: whether columns `key_error` and `value_error` explain why a row is null, instead of an error.
         on_error: without these columns, how to handle records that cannot be read, as in ``on_deserialization_error``.
-        advice: how to proceed, for the error message; None: seek past the record.
+        advice: how to proceed, for the error message; None: as in `RecordDeserializationError`.
     """
 
     def __init__(

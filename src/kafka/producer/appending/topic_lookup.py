@@ -74,9 +74,10 @@ class TopicLookup:
             return await attempts.run(partial(self._look_up, topic, partition))
         except KafkaTimeoutError:
             last = attempts.last
+            answer = f"; the cluster's last answer: {last}" if last is not None else ""
+            advice = "; create it first, or check its name" if isinstance(last, UnknownTopicOrPartitionError) else ""
             raise KafkaTimeoutError(
-                f"no metadata of topic {topic!r} within max_block_ms ({self._max_block_s * 1000:g})"
-                + (f"; the cluster's last answer: {last}" if last is not None else "")
+                f"no metadata of topic {topic!r} within max_block_ms ({self._max_block_s * 1000:g}){answer}{advice}"
             ) from last
 
     def find_later(self, topic: str) -> None:
@@ -119,7 +120,8 @@ class TopicLookup:
         count = self._learn(topic)
         if count is None:
             error = metadata.topic_errors.get(topic, UnknownTopicOrPartitionError)
-            raise error(f"topic {topic!r}: {error.description}")
+            missing = error is UnknownTopicOrPartitionError
+            raise error(f"topic {topic!r} does not exist" if missing else f"topic {topic!r}: {error.description}")
         if partition is not None and partition >= count:
             raise AssertedArgumentError(
                 f"topic {topic!r} has partitions 0 to {count - 1}, but partition is {partition}"
