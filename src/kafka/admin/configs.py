@@ -15,7 +15,13 @@ from kafka.admin.config_resource import (
 from kafka.admin.enums import answered_member
 from kafka.admin.results import AlterConfigsResult, DescribeConfigsResult, DescribedConfigs
 from kafka.admin.routing import Outcome, Route, Routed, ask_each, values_or_raise
-from kafka.errors import BrokerResponseError, IllegalArgumentError, KafkaError
+from kafka.errors import (
+    BrokerResponseError,
+    IllegalArgumentError,
+    InvalidRequestError,
+    KafkaError,
+    UnsupportedVersionError,
+)
 from kafka.wire import Request
 from kafka.wire.api import alter_configs as replacing
 from kafka.wire.api import incremental_alter_configs as incremental_api
@@ -77,6 +83,12 @@ async def send(requests: AdminRequests, broker_id: int, request: Request[Any], m
     return await requests.cluster.send(broker_id, request, min_version=min_version)
 
 
+_RELEASES = {
+    ConfigResourceType.BROKER_LOGGER: "2.4",
+    ConfigResourceType.CLIENT_METRICS: "3.7 with KRaft",
+    ConfigResourceType.GROUP: "4.0",
+}
+"""The Kafka releases that introduced types of resources; older brokers omit these resources, or reject the request."""
 _KINDS_SINCE = 1
 _DOCUMENTATION_SINCE = 3
 
@@ -113,12 +125,8 @@ async def describe_configs(
         least = _DOCUMENTATION_SINCE if include_documentation else int(include_synonyms)
         response = await send(requests, broker_id, request, least)
         throttle_ms[None if broker_id == ANY_BROKER else broker_id] = response.throttle_time_ms
-        return [
-            Outcome(
-                ConfigKey(each.resource_type, each.resource_name), each.error_code, each.error_message, _described(each)
-            )
-            for each in response.results
-        ]
+        told = {ConfigKey(each.resource_type, each.resource_name): each for each in response.results}
+        return [_outcome(key, told.get(key)) for key in keys if key in told or key.resource_type in _RELEASES]
 
     found = await ask_each(requests, "configuration of", wanted, ConfigRoute(wanted), ask)
     values_or_raise(found, raise_errors)
@@ -130,6 +138,16 @@ async def describe_configs(
     for node_id, some in by_broker.items():
         results.append(DescribeConfigsResult(throttle_time_ms=throttle_ms.get(node_id, 0), results=some))
     return results
+
+
+def _outcome(key: ConfigKey, told: Any) -> Outcome:
+    """Return a broker's result; `told` is None if the broker omitted a resource of a type that it may not know."""
+    code = InvalidRequestError.errno if told is None else told.error_code
+    if code == InvalidRequestError.errno and key.resource_type in _RELEASES:
+        kind = answered_member(ConfigResourceType, key.resource_type)
+        text = f"the broker does not support this type of resource, which requires Kafka {_RELEASES[kind]}"
+        return Outcome(key, UnsupportedVersionError.errno, text, None)
+    return Outcome(key, code, told.error_message, _described(told))
 
 
 def _names(resource: ConfigResource) -> list[str] | None:

@@ -42,13 +42,19 @@ def partitions_to_copy(
 ) -> list[int]:
     """Return the source's partition numbers, all of which the target has as well. Raises `click.ClickException`."""
     from kafka.cli.topic_ranges import partitions_of
-    from kafka.errors import UnknownTopicOrPartitionError, for_code
+    from kafka.errors import UnknownTopicOrPartitionError, UnsupportedVersionError, for_code
 
     found = [tp.partition for tp in partitions_of(admin, [source])]
     (there,) = other.describe_topics([target])
     if there["error_code"] == UnknownTopicOrPartitionError.errno:
         if create:
-            other.create_topics({target: {"num_partitions": len(found)}}, wait_for_metadata=True)
+            try:
+                other.create_topics({target: {"num_partitions": len(found)}}, wait_for_metadata=True)
+            except UnsupportedVersionError as error:
+                raise click.ClickException(
+                    "brokers before Kafka 2.4 have no default replication factor: create the target first, with "
+                    f"'kafka topics create {target} -p {len(found)} -r COUNT'"
+                ) from error
     elif there["error_code"]:
         raise for_code(there["error_code"])(f"cannot describe the target {target!r}")
     elif len(there["partitions"]) < len(found):

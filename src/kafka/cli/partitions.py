@@ -1,7 +1,7 @@
 """``kafka partitions``: describes partitions, adds them, reassigns them to brokers, and elects leaders."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,9 @@ from kafka.cli.common_options import (
 )
 from kafka.cli.offsets import list_offsets, trim
 from kafka.cli.session import Session
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
 
 _ALIASES = {
     "elect-leaders": "elect",
@@ -51,7 +54,7 @@ command.add_command(trim)
 @click.option("--cursor-partition", type=int, hidden=True)
 @connected
 def describe(session: Session, topics: list[str], cursor_topic: str | None, cursor_partition: int | None) -> None:
-    """Show the leader, leader epoch and replicas of partitions, including offline and eligible ones (Kafka 3.7)."""
+    """Show the leader, leader epoch and replicas of partitions, including offline and eligible ones (Kafka 3.8)."""
     from kafka.admin.admin_requests import raise_first
     from kafka.errors import UnknownTopicOrPartitionError
 
@@ -64,7 +67,7 @@ def describe(session: Session, topics: list[str], cursor_topic: str | None, curs
         if cursor_topic is not None:
             cursor = {"topic_name": cursor_topic, "partition_index": cursor_partition}
         while True:
-            page = admin.describe_topic_partitions(topics, cursor=cursor)
+            page = _page(admin, topics, cursor)
             for topic in page["topics"]:
                 if topic["error_code"] == UnknownTopicOrPartitionError.errno:
                     raise UnknownTopicOrPartitionError(f"there is no topic {topic['name']!r}; see 'kafka topics list'")
@@ -76,12 +79,24 @@ def describe(session: Session, topics: list[str], cursor_topic: str | None, curs
     session.output.table(rows, ["topic", "partition", "leader", "leader_epoch", "replicas", "isr", "offline"])
 
 
+def _page(admin: "KafkaAdminClient", topics: list[str], cursor: Any) -> dict[str, Any]:
+    """Describe partitions; with brokers before 3.8, from their metadata, which lacks the eligible replicas."""
+    from kafka.errors import UnsupportedVersionError
+
+    try:
+        return admin.describe_topic_partitions(topics, cursor=cursor)
+    except UnsupportedVersionError:
+        if cursor is not None:
+            raise
+        return {"topics": [{"name": each["topic"], **each} for each in admin.describe_topics(topics)]}
+
+
 def _row(topic: str, part: dict[str, Any]) -> dict[str, Any]:
     return {
         "topic": topic,
         "partition": part["partition_index"],
         "leader": part["leader_id"],
-        "leader_epoch": part["leader_epoch"],
+        "leader_epoch": part["leader_epoch"] if part["leader_epoch"] >= 0 else None,
         "replicas": part["replica_nodes"],
         "isr": part["isr_nodes"],
         "offline": part["offline_replicas"],

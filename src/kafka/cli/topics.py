@@ -116,6 +116,8 @@ def create(
     dry_run: bool,
 ) -> None:
     """Create topics."""
+    from kafka.errors import UnsupportedVersionError
+
     at_least_one("topic", topics)
     spec = {
         "num_partitions": partitions,
@@ -123,12 +125,19 @@ def create(
         "configs": pairs(topic_config),
     }
     with session.admin() as admin:
-        result = admin.create_topics(
-            dict.fromkeys(topics, spec),
-            validate_only=dry_run,
-            raise_errors=False,
-            wait_for_metadata=not dry_run,
-        )
+        try:
+            result = admin.create_topics(
+                dict.fromkeys(topics, spec),
+                validate_only=dry_run,
+                raise_errors=False,
+                wait_for_metadata=not dry_run,
+            )
+        except UnsupportedVersionError as error:
+            if -1 not in (partitions, replication_factor):
+                raise
+            raise click.UsageError(
+                "brokers before Kafka 2.4 have no defaults for new topics: pass --partitions and --replication-factor"
+            ) from error
     done = "would be created" if dry_run else "created"
     _report(session, result["topics"], done, {36: "already exists"} if if_not_exists else {})
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from kafka.errors import UnsupportedVersionError
+from kafka.net.api_releases import release_with
 
 _RELEASES: dict[tuple[int, ...], dict[int, tuple[int, int]]] = {
     # Brokers before 0.10 do not support ApiVersions requests. Maps each API key to the lowest and highest version.
@@ -96,15 +97,19 @@ class ApiVersions:
     def _refuse(self, request: Any, min_version: int, max_version: int | None) -> NoReturn:
         offered = self._ranges.get(request.API_KEY)
         if offered is None:
+            release = release_with(request.API_KEY)
+            since = "" if release is None else f", which requires Kafka {release}"
             raise UnsupportedVersionError(
-                f"{self._described_as} does not support {request.NAME} (API key {request.API_KEY}): it is too old, or "
-                "the API is disabled there"
+                f"{self._described_as} does not support {request.NAME} (API key {request.API_KEY}){since}: the broker "
+                "is older, or the API is disabled there"
             )
         low = max(request.MIN_VERSION, min_version)
         high = request.MAX_VERSION if max_version is None else min(request.MAX_VERSION, max_version)
+        release = release_with(request.API_KEY, low) if low > offered[1] else None
+        since = "" if release is None else f" (Kafka {release})"
         raise UnsupportedVersionError(
             f"{self._described_as} supports {request.NAME} in versions {offered[0]} to {offered[1]}, but this "
-            f"operation requires one from {low} to {high}"
+            f"operation requires one from {low} to {high}{since}"
         )
 
 

@@ -58,7 +58,7 @@ async def _transactions(ui: Ui) -> Html:
         sort="-open-for",
         empty="No producer has used a transactional id recently.",
     )
-    return joined([*map(trouble, failed), table.html(rows)])
+    return joined([*map(trouble, failed), *([table.html(rows)] if rows or not failed else [])])
 
 
 async def _rows(ui: Ui) -> tuple[list[_Row], list[str]]:

@@ -13,6 +13,7 @@ from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,
     InvalidConfigurationError,
+    InvalidRequestError,
     KafkaConfigurationError,
     KafkaConnectionError,
     KafkaProtocolError,
@@ -268,6 +269,20 @@ async def test_a_brokers_settings_are_requested_from_that_broker(admin, cluster)
     assert first.resources == [(0, "", 2, "t", [("k", "v", False, 5, False, [("s", "w", 4)])])]
     assert second["results"][0]["configs"][0]["value"] == "v"
     assert [request.resources[0].resource_name for request in cluster.brokers[1].requests("DescribeConfigs")][-1] == "2"
+
+
+@pytest.mark.parametrize("omits", [True, False])
+async def test_an_unknown_type_of_resource_names_its_release(admin, cluster, omits):
+    def describe(header, request):
+        kinds = [(r.resource_type, r.resource_name) for r in request.resources]
+        results = [DescribeConfigsResult(error_code=42, resource_type=k, resource_name=n) for k, n in kinds]
+        return DescribeConfigsResponse(results=[] if omits else results)
+
+    answer_everywhere(cluster, "DescribeConfigs", describe)
+    with pytest.raises(UnsupportedVersionError, match=r"group 'g': .* requires Kafka 4\.0"):
+        await admin.describe_configs([ConfigResource("group", "g")])
+    with pytest.raises(KafkaProtocolError if omits else InvalidRequestError):
+        await admin.describe_configs([ConfigResource("topic", "t")])
 
 
 def altered(module, code=0):

@@ -5,6 +5,7 @@ import pytest
 from kafka.errors import UnsupportedVersionError
 from kafka.net import ApiVersions
 from kafka.wire.api.heartbeat import HeartbeatRequest
+from kafka.wire.api.list_transactions import ListTransactionsRequest
 from kafka.wire.index import API_NAMES
 
 GROUPS = ("FindCoordinator", "JoinGroup", "Heartbeat", "LeaveGroup", "SyncGroup", "DescribeGroups", "ListGroups")
@@ -74,3 +75,12 @@ def test_the_error_contains_the_versions_of_both_sides(ranges, bounds, said):
 def test_an_unsupported_api_is_named():
     with pytest.raises(UnsupportedVersionError, match=r"broker 7 does not support HeartbeatRequest \(API key 12\)"):
         ApiVersions({}, "broker 7").version_for(HeartbeatRequest)
+
+
+def test_the_release_that_introduced_an_api_or_a_version_is_named():
+    with pytest.raises(UnsupportedVersionError, match=r"\(API key 66\), which requires Kafka 3\.0: the broker"):
+        ApiVersions({}).version_for(ListTransactionsRequest)
+    with pytest.raises(UnsupportedVersionError, match=r"requires one from 1 to \d+ \(Kafka 3\.8\)$"):
+        ApiVersions({66: (0, 0)}).version_for(ListTransactionsRequest, 1)
+    with pytest.raises(UnsupportedVersionError, match=r"requires one from 0 to 0$"):
+        ApiVersions({66: (1, 1)}).version_for(ListTransactionsRequest, 0, 0)

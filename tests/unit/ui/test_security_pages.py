@@ -17,7 +17,7 @@ from kafka.admin import (
     UserScramCredentialUpsertion,
 )
 from kafka.admin.transactions import TransactionDescription, TransactionListing
-from kafka.errors import ClusterAuthorizationFailedError, NoError, SecurityDisabledError
+from kafka.errors import ClusterAuthorizationFailedError, NoError, SecurityDisabledError, UnsupportedVersionError
 from kafka.structs import TopicPartition
 from unit.ui.ui_support import HOSTILE, Pages, rows_of, text_of
 
@@ -112,6 +112,10 @@ async def test_transactions_show_how_long_they_are_open(pages: Pages, monkeypatc
     assert len(rows_of(await pages.get("/transactions", closed="hide"), "Transactions")) == 2
     answering(monkeypatch, pages, "list_transactions", ClusterAuthorizationFailedError("not for <b>you</b>"))
     assert "not for <b>you</b>" in text_of(await pages.get("/transactions"))
+    answering(monkeypatch, pages, "list_transactions", {1: UnsupportedVersionError("requires Kafka 3.0")})
+    told = text_of(await pages.get("/transactions"))
+    assert "broker 1: requires Kafka 3.0" in told
+    assert "No producer has used" not in told
 
 
 async def test_transactions_of_the_cluster_are_listed(pages: Pages) -> None:
