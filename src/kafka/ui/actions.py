@@ -7,6 +7,7 @@ from kafka.admin import OffsetSpec
 from kafka.display.page_elements import Html, address, count, html, joined, link, sent_back, table
 from kafka.errors import KafkaError, NoError, error_text
 from kafka.ui.access.audit_log import DONE, FAILED
+from kafka.ui.changes import UNANSWERED, UNCONFIRMED, attempted
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.topic_changes import offsets_field, offsets_of
@@ -23,10 +24,12 @@ async def create_topic(ui: Ui, given: Mapping[str, str]) -> Html:
             for field, ours in (("partitions", "num_partitions"), ("replicas", "replication_factor"))
             if given.get(field, "").strip()
         }
-        await ui.admin.create_topics({name: wanted}, wait_for_metadata=True)
+        created = ui.admin.create_topics({name: wanted}, wait_for_metadata=True)
+        await attempted(ui, "create topic", {"topic": name, **wanted}, created)
     except (KafkaError, ValueError, TypeError) as error:
         ui.record("create topic", {"topic": name}, FAILED, error_text(error))
-        return page(ui, title, "/", trouble(f"The topic was not created: {error_text(error)}"))
+        failed = UNCONFIRMED if isinstance(error, UNANSWERED) else "The topic was not created"
+        return page(ui, title, "/", trouble(f"{failed}: {error_text(error)}"))
     ui.record("create topic", {"topic": name, **wanted}, DONE)
     return page(ui, title, "/", html("<p>Topic {} was created.</p>", link(name, "/topic", name=name)))
 
@@ -45,12 +48,15 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
     try:
         position = ui.settings.parse_position(text)
         target: Any = _EDGES.get(position) if isinstance(position, str) else position
-        wanted = offsets_of(topic, given.get("offsets", "")) if confirmed else {topic: target}
-        moved = await ui.admin.reset_group_offsets(group, wanted, dry_run=not confirmed)
+        wanted: dict[Any, Any] = offsets_of(topic, given.get("offsets", "")) if confirmed else {topic: target}
+        asked = ui.admin.reset_group_offsets(group, wanted, dry_run=not confirmed)
+        what = {"group": group, "topic": topic, "to": text}
+        moved = await (attempted(ui, "reset group", what, asked) if confirmed else asked)
     except (KafkaError, ValueError, TypeError, OverflowError) as error:
         if confirmed:
             ui.record("reset group", {"group": group, "topic": topic, "to": text}, FAILED, error_text(error))
-        return page(ui, title, "/groups", trouble(f"The group was not reset: {error_text(error)}"))
+        failure = UNCONFIRMED if confirmed and isinstance(error, UNANSWERED) else "The group was not reset"
+        return page(ui, title, "/groups", trouble(f"{failure}: {error_text(error)}"))
     rows = [
         [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
         for tp, each in sorted(moved.items())
@@ -63,8 +69,8 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
     if confirmed:
         failed = any(each["error"] is not NoError for each in moved.values())
         offsets = {str(tp.partition): each["offset"] for tp, each in moved.items() if each["error"] is NoError}
-        what = {"group": group, "topic": topic, "to": text, "offsets": offsets}
-        ui.record("reset group", what, FAILED if failed else DONE, "not all partitions were reset" if failed else "")
+        result, note = (FAILED, "not all partitions were reset") if failed else (DONE, "")
+        ui.record("reset group", {**what, "offsets": offsets}, result, note)
         told = trouble("Not all partitions were reset.") if failed else html("<p>The group was reset.</p>")
         return page(ui, title, "/groups", joined([told, places, back]))
     fixed = {tp: each["offset"] for tp, each in moved.items() if each["error"] is NoError}

@@ -4,15 +4,22 @@ To add a change, write a function that returns a `Change`, and route it with `co
 form of the second step repeats the fields of the first one, so that what was previewed is what is done.
 """
 
+import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from kafka.display.page_elements import Html, address, html, joined, link, sent_back
-from kafka.errors import KafkaError, error_text
+from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, RequestTimedOutError, error_text
 from kafka.ui.access.audit_log import DONE, FAILED
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.shared_state import Ui
+
+T = TypeVar("T")
+
+UNCONFIRMED = "The cluster did not confirm the change, which may have taken effect"
+UNANSWERED = (KafkaConnectionError, KafkaTimeoutError, RequestTimedOutError)
+"""Errors after which a change may have taken effect."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +45,20 @@ class Change:
     typed: str = ""
 
 
+async def attempted(ui: Ui, action: str, what: Mapping[str, Any], change: Awaitable[T]) -> T:
+    """Await a change, and record in the audit log if it is cut short, for example because the server stops.
+
+    Arguments:
+        action: the name of the change in the audit log.
+        what: what is changed, for the audit log.
+    """
+    try:
+        return await change
+    except asyncio.CancelledError:
+        ui.record(action, what, FAILED, f"the request was cancelled. {UNCONFIRMED}")
+        raise
+
+
 Prepared = Callable[[Ui, Mapping[str, str]], Awaitable[Change]]
 
 
@@ -52,6 +73,13 @@ def confirmed_change(path: str, current: str, action: str, prepare: Prepared) ->
     """
 
     async def answer(ui: Ui, given: Mapping[str, str]) -> Html:
+        async def make() -> tuple[Html, bool]:
+            return await answer_form(ui, given)
+
+        return await ui.submissions.once(path, given, make)
+
+    async def answer_form(ui: Ui, given: Mapping[str, str]) -> tuple[Html, bool]:
+        """Return the page, and whether the change was made."""
         what: Mapping[str, Any] = {"name": given.get("name", "")}
         is_confirmed = given.get("confirmed") == "yes"
         failed = "Nothing was changed"
@@ -60,21 +88,21 @@ def confirmed_change(path: str, current: str, action: str, prepare: Prepared) ->
             what = change.what
             if not is_confirmed:
                 form = _confirm(ui, path, current, given, change)
-                return page(ui, change.title, current, joined([change.preview, form]))
+                return page(ui, change.title, current, joined([change.preview, form])), False
             if change.typed and given.get("typed") != change.typed:
                 wrong = trouble(f"Nothing was changed: type the name {change.typed} to confirm.")
                 form = _confirm(ui, path, current, given, change)
-                return page(ui, change.title, current, joined([wrong, change.preview, form]))
-            failed = "The cluster did not confirm the change, which may have taken effect"
-            await change.apply()
+                return page(ui, change.title, current, joined([wrong, change.preview, form])), False
+            failed = UNCONFIRMED
+            await attempted(ui, action, what, change.apply())
         except (KafkaError, ValueError, TypeError, OverflowError) as error:
             if is_confirmed:
                 ui.record(action, what, FAILED, error_text(error))
             text = f"{failed}: {error_text(error)}"
-            return page(ui, action.capitalize(), current, trouble(text))
+            return page(ui, action.capitalize(), current, trouble(text)), False
         ui.record(action, what, DONE)
         await ui.poller.refreshed()
-        return page(ui, change.title, current, html('<div role="status">{}</div>', change.done))
+        return page(ui, change.title, current, html('<div role="status">{}</div>', change.done)), True
 
     return answer
 
@@ -95,8 +123,8 @@ def _confirm(ui: Ui, path: str, current: str, given: Mapping[str, str], change: 
         change.typed,
     )
     return html(
-        '<form method="post" action="{}">{}{}<button>{}</button>{}</form>',
-        *(address(path, name=given.get("name", "")), hidden),
+        '<form method="post" action="{}">{}{}{}<button>{}</button>{}</form>',
+        *(address(path, name=given.get("name", "")), hidden, ui.submissions.field()),
         *(typed if change.typed else Html(""), change.title, _cancel(current, given.get("name", ""))),
     )
 

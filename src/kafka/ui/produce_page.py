@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.display.page_elements import Html, html, joined, link, sent_back
-from kafka.errors import KafkaError, error_text
+from kafka.errors import BrokerResponseError, KafkaError, error_text
 from kafka.producer.async_producer import AsyncKafkaProducer
 from kafka.ui.access.audit_log import DONE, FAILED
+from kafka.ui.changes import UNANSWERED, attempted
 from kafka.ui.merged_scan import Found
 from kafka.ui.message_fields import number_field, options
 from kafka.ui.message_page import one_record
@@ -96,7 +97,7 @@ def _form(ui: Ui, given: Mapping[str, str], told: Html | str = "") -> Html:
         for title, name, rows in (("Key", "key", 2), ("Value", "value", 12))
     ]
     return html(
-        '{}<form method="post" action="produce" class="produce"><input type="hidden" name="token" value="{}">'
+        '{}<form method="post" action="produce" class="produce"><input type="hidden" name="token" value="{}">{}'
         '<div class="row"><label>Topic<input name="topic" required value="{}"></label>'
         '<label>Partition<input name="partition" inputmode="numeric" placeholder="by key" value="{}"></label></div>'
         '{}<fieldset><legend>Headers</legend><label class="grows">One per line, such as trace: 1a2b. Write '
@@ -105,6 +106,7 @@ def _form(ui: Ui, given: Mapping[str, str], told: Html | str = "") -> Html:
         '<button class="main">Produce</button></form>',
         told,
         ui.forms.token,
+        ui.submissions.field(),
         *(sent_back(given.get(name)) for name in ("topic", "partition")),
         joined(parts),
         sent_back(given.get("headers", "")),
@@ -123,9 +125,22 @@ def _message(ui: Ui, name: str, given: Mapping[str, str]) -> Html:
 
 
 async def produce(ui: Ui, given: Mapping[str, str]) -> Html:
-    """Produce the message of the form; return a page with its position, or the form with the error."""
+    """Produce the message of the form; return a page with its position, or the form with the error.
+
+    A form that is submitted twice produces one message.
+    """
+
+    async def make() -> tuple[Html, bool]:
+        return await _produce(ui, given)
+
+    return await ui.submissions.once("/produce", given, make)
+
+
+async def _produce(ui: Ui, given: Mapping[str, str]) -> tuple[Html, bool]:
+    """Return the page, and whether the message was produced."""
     topic = given.get("topic", "").strip()
     what: dict[str, Any] = {"topic": topic}
+    failed = "Not produced"
     try:
         partition = number_field("partition", given.get("partition", ""), None, 0, 2**31 - 1)
         key, value = [await _bytes_of(ui, topic, part, given) for part in ("key", "value")]
@@ -134,23 +149,29 @@ async def produce(ui: Ui, given: Mapping[str, str]) -> Html:
         limits = {"delivery_timeout_ms": _TIMEOUT_MS, "request_timeout_ms": _TIMEOUT_MS // 2, "linger_ms": 0}
         configs: Any = {**ui.settings.producer, **limits, "max_block_ms": _TIMEOUT_MS // 2}
         async with AsyncKafkaProducer(**configs) as producer:
-            sent = await producer.send_and_wait(topic, value, key, headers, partition)
+            future = await producer.send(topic, value, key, headers, partition)
+            failed = "The cluster did not confirm the message, which may have been written"
+            sent = await attempted(ui, "produce", what, future)
     except (KafkaError, ValueError, TypeError, OverflowError, TimeoutError) as error:
         ui.record("produce", what, FAILED, error_text(error))
-        return page(ui, _TITLE, "/messages", _form(ui, given, trouble(f"Not produced: {error_text(error)}")))
+        if isinstance(error, BrokerResponseError) and not isinstance(error, UNANSWERED):
+            failed = "Not produced"
+        return page(ui, _TITLE, "/messages", _form(ui, given, trouble(f"{failed}: {error_text(error)}"))), False
     ui.record("produce", {**what, "partition": sent.partition, "offset": sent.offset}, DONE)
     place = {"topic": topic, "partition": sent.partition, "offset": sent.offset}
-    return page(
+    told = page(
         ui,
         "The message was produced",
         "/messages",
         html(
-            '<p role="status">{} in partition {} of {}.</p><p class="actions"><span>{}</span> <span>{}</span></p>',
+            '<p role="status">{} in partition {} of {}.</p><p class="actions"><span>{}</span> <span>{}</span></p>'
+            '<p class="quiet">Sending the same form again produces nothing more.</p>',
             *(link(f"Offset {sent.offset}", "/message", **place), sent.partition, topic),
             link("Newest messages", "/messages", topic=topic),
             link("Produce another", "/produce", topic=topic),
         ),
     )
+    return told, True
 
 
 async def _bytes_of(ui: Ui, topic: str, part: str, given: Mapping[str, str]) -> bytes | None:

@@ -21,6 +21,7 @@ from kafka.ui.pipeline_logs import PipelineLogs, PipelineState
 from kafka.ui.poller import ClusterPoller
 from kafka.ui.search import Searches
 from kafka.ui.spark_log import Batch, SparkLog
+from kafka.ui.submissions import Submissions
 from kafka.ui.tail_reader import Tails
 
 
@@ -116,6 +117,7 @@ class Ui:
         self.lag_times = LagTimes(admin, settings.consumer)
         self.entrance = entrance or Entrance(settings.access)
         self.forms = self.entrance.forms
+        self.submissions = Submissions()
         self._reading = asyncio.Lock()
 
     @property

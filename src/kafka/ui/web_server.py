@@ -162,9 +162,9 @@ def _cluster_app(ui: Ui) -> ASGIApp:
             Route("/topics", _action(ui, create_topic), methods=["POST"]),
             Route("/produce", _page(ui, lambda given: _for_operators(ui, given))),
             Route("/produce", _action(ui, produce, LARGEST), methods=["POST"]),
-            Route("/reset-group", _action(ui, reset_group), methods=["POST"]),
+            Route("/reset-group", _action(ui, reset_group, LARGEST), methods=["POST"]),  # offsets of all partitions
             *(
-                Route(path, _action(ui, confirmed_change(path, current, action, prepare)), methods=["POST"])
+                Route(path, _action(ui, confirmed_change(path, current, action, prepare), LARGEST), methods=["POST"])
                 for path, current, action, prepare in _CHANGES
             ),
         ]

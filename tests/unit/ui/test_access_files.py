@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import os
 import pathlib
 from typing import Any
 
@@ -181,3 +182,32 @@ def test_the_audit_log_stays_one_line_per_entry(
     assert "lost" in caplog.text
     with pytest.raises(OSError, match="directory"):
         AuditLog(path)
+
+
+def test_a_line_cut_off_by_a_full_disk_does_not_spoil_the_next_one(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, write = tmp_path / "audit", os.write
+    log = AuditLog(path)
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:40]))
+    log.add("delete topic", {"topic": "cut off"}, DONE)
+    assert "cannot write to the audit log" in caplog.text
+    assert "cut off" in caplog.text
+    monkeypatch.setattr(os, "write", write)
+    for name in ("next", "last"):
+        log.add("delete topic", {"topic": name}, DONE)
+    _, *rest = path.read_text().splitlines()
+    assert [json.loads(line)["what"]["topic"] for line in rest] == ["next", "last"]
+
+
+def test_an_audit_log_whose_reader_has_gone_does_not_fail_the_change(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Gone:
+        def write(self, text: str) -> None:
+            raise BrokenPipeError("the reader has gone")
+
+    monkeypatch.setattr("kafka.ui.access.audit_log.sys.stderr", Gone())
+    AuditLog().add("create topic", {"topic": "kept"}, DONE)
+    assert "the reader has gone; the line was:" in caplog.text
+    assert "kept" in caplog.text

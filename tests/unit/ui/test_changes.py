@@ -1,5 +1,6 @@
 """Changes of topics and groups: a preview first, then what was previewed, with roles, form tokens and an audit log."""
 
+import asyncio
 import html
 import json
 import pathlib
@@ -11,8 +12,10 @@ import pytest
 
 from kafka.admin import ConfigResource, OffsetSpec
 from kafka.broker import EmbeddedBroker
+from kafka.display.page_elements import Html
 from kafka.errors import KafkaTimeoutError
 from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.ui import submissions
 from kafka.ui.access import gate
 from kafka.ui.access.settings import AccessSettings
 from kafka.ui.access.user import Role, User
@@ -257,3 +260,63 @@ async def test_two_operators_do_not_overwrite_each_others_configs_unseen(
     found = await writing.ui.admin.describe_configs([ConfigResource("TOPIC", name)], config_filter="all")
     assert found["topic"][name]["retention.ms"]["value"] == "1000"
     assert entries(log) == [("change config", "done"), ("change config", "failed")]
+
+
+async def test_a_confirmation_that_is_sent_twice_takes_effect_once_and_tells_so_twice(
+    writing: Pages, topic: Callable[..., str], log: pathlib.Path
+) -> None:
+    name = topic(b"v")
+    preview = await writing.post(f"/delete-topic?name={name}")
+    wrong = await submit(writing, preview, "delete-topic", typed="wrong")
+    assert "Nothing was changed" in wrong
+    for page in (preview, preview):
+        told = text_of(await submit(writing, page, "delete-topic", typed=name))
+        assert f"Topic {name} was deleted" in told
+    assert entries(log) == [("delete topic", "done")]
+
+
+async def test_a_change_goes_on_without_its_request_and_is_in_the_audit_log_even_if_it_is_cut_short(
+    writing: Pages, topic: Callable[..., str], log: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def slow(*_: object, **__: object) -> None:
+        begun.set()
+        await may_end.wait()
+
+    monkeypatch.setattr(writing.ui.admin, "delete_topics", slow)
+    for end in ("done", "failed"):
+        name = topic(b"v")
+        preview = await writing.post(f"/delete-topic?name={name}")
+        begun.clear()
+        may_end.clear()
+        request = asyncio.create_task(submit(writing, preview, "delete-topic", typed=name))
+        await begun.wait()
+        request.cancel()
+        await asyncio.wait({request})
+        assert request.cancelled()
+        (change,) = (task for task in writing.ui.submissions._results.values() if not task.done())
+        if end == "done":
+            may_end.set()
+        else:
+            change.cancel()  # the server stops
+        await asyncio.wait({change})
+        assert entries(log)[-1] == ("delete topic", end)
+    assert "may have taken effect" in json.loads(log.read_text().splitlines()[-1])["error"]
+
+
+def test_a_limited_number_of_results_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submissions, "_MOST", 3)
+    kept = submissions.Submissions()
+    made = []
+
+    async def make() -> tuple[Html, bool]:
+        made.append(1)
+        return Html("page"), True
+
+    async def main() -> None:
+        for number in (1, 2, 3, 4, 4, 1):
+            await kept.once("/path", {submissions.FIELD: str(number)}, make)
+
+    asyncio.run(main())
+    assert (len(made), len(kept._results)) == (5, 3)

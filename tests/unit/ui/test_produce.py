@@ -12,6 +12,7 @@ import pytest
 
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
+from kafka.errors import KafkaTimeoutError
 from kafka.schema_registry import Schema, SchemaRegistryClient
 from kafka.structs import TopicPartition
 from kafka.ui.access.settings import AccessSettings
@@ -225,3 +226,32 @@ async def test_protobuf_and_json_are_encoded_with_the_newest_schema() -> None:
             assert "Offset 3" in text_of(await writing.post("/produce", **copied))
             first, second = [await record(writing, name, offset) for offset in (2, 3)]
             assert (first.key, first.value) == (second.key, second.value)
+
+
+async def test_a_form_that_is_sent_twice_produces_one_message(writing: Pages, topic: Callable[..., str]) -> None:
+    name = topic()
+    form = {**fields_of(await writing.get("/produce", topic=name)), "value": "v"}
+    answers = await asyncio.gather(*(writing.post("/produce", **form) for _ in range(2)))
+    answers.append(await writing.post("/produce", **form))
+    assert ["The message was produced" in each and "Offset 0" in text_of(each) for each in answers] == [True] * 3
+    another = {**fields_of(await writing.get("/produce", topic=name)), "value": "v"}
+    assert "Offset 1 " in text_of(await writing.post("/produce", **another))
+    assert "Offset 2 " in text_of(await writing.post("/produce", **{**form, "value": "changed"}))
+
+
+async def test_a_form_that_failed_may_be_sent_again_and_an_unconfirmed_message_is_not_called_lost(
+    writing: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic()
+    form = {**fields_of(await writing.get("/produce", topic=name)), "value": "v"}
+
+    async def sent(*_: object) -> asyncio.Future[None]:
+        failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        failed.set_exception(KafkaTimeoutError("no answer"))
+        return failed
+
+    with monkeypatch.context() as patched:
+        patched.setattr("kafka.ui.produce_page.AsyncKafkaProducer.send", sent)
+        page = text_of(await writing.post("/produce", **form))
+    assert "The cluster did not confirm the message, which may have been written: no answer" in page
+    assert "Offset 0 " in text_of(await writing.post("/produce", **form))

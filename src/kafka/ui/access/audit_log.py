@@ -7,6 +7,7 @@ records are not logged, only their sizes. Actions call `AuditLog.add`; the user 
 from __future__ import annotations
 
 import datetime
+import errno
 import json
 import logging
 import os
@@ -43,6 +44,8 @@ class AuditLog:
         self._path = path
         self._clock = clock
         self._lock = threading.Lock()
+        self._is_cut_off = False
+        """Whether the last line in the file has no end."""
         if path is not None:
             os.close(self._opened(path))
 
@@ -73,18 +76,27 @@ class AuditLog:
 
     def _append(self, line: str) -> None:
         with self._lock:
-            if self._path is None:
-                sys.stderr.write(line)
-                sys.stderr.flush()
-                return
             try:
-                file = self._opened(self._path)  # again each time, so that the file may be rotated
-                try:
-                    os.write(file, line.encode())
-                finally:
-                    os.close(file)
-            except OSError as error:
+                if self._path is None:
+                    sys.stderr.write(line)
+                    sys.stderr.flush()
+                else:
+                    self._write(self._path, line.encode())
+            except (OSError, ValueError) as error:  # the change has been made, so that its page must not fail
                 log.error("cannot write to the audit log: %s; the line was: %s", error, line.rstrip())
+
+    def _write(self, path: pathlib.Path, line: bytes) -> None:
+        """Append a line in one piece, on a line of its own even if a full disk has cut off the one before it."""
+        file = self._opened(path)  # again each time, so that the file may be rotated
+        try:
+            data = b"\n" + line if self._is_cut_off else line
+            written = os.write(file, data)
+            if written:
+                self._is_cut_off = written < len(data)
+            if written < len(data):
+                raise OSError(errno.ENOSPC, f"only {written} of {len(data)} bytes could be written")
+        finally:
+            os.close(file)
 
     @staticmethod
     def _opened(path: pathlib.Path) -> int:
