@@ -17,7 +17,7 @@ from kafka.ui.lag_times import Behind, by_history, longest
 from kafka.ui.page_frame import live_address, live_page, not_yet, order_note, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState, Need
-from kafka.ui.states import group_state, level_of, state
+from kafka.ui.states import BEYOND_END, group_state, level_of
 from kafka.ui.tables import Column, Columns, Hiding, Table
 from kafka.ui.view import current_view
 
@@ -25,7 +25,6 @@ _KINDS = {"classic": "classic", "consumer": "consumer (KIP-848)", "share": "shar
 _DETAILS = ("topics", "lag", "behind", "state")
 """Columns whose order depends on the details of all groups."""
 _HISTORY_NOTE = "How long ago the partition ended where the group is now, as far as this page has observed it"
-_BEYOND = state("warn", "beyond the end", "The partition ends before the committed offset.")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def _table(ui: Ui, members: Mapping[str, int]) -> Table[GroupState]:
 
 def _lag(group: GroupState) -> Html:
     """Return the lag of a group; a lag of zero may hide that the group committed offsets beyond the end."""
-    return html("{}{}", count(group.lag), html(" {}", _BEYOND) if group.beyond_end else "")
+    return html("{}{}", count(group.lag), html(" {}", BEYOND_END) if group.beyond_end else "")
 
 
 def _topic_names(group: GroupState) -> list[str]:
@@ -269,7 +268,7 @@ def _place_table() -> Table[_Place]:
 
 def _place_lag(place: _Place) -> Html:
     is_beyond = place.committed is not None and place.end is not None and place.committed > place.end
-    return _BEYOND if is_beyond else html("{}", count(place.lag))
+    return BEYOND_END if is_beyond else html("{}", count(place.lag))
 
 
 def _member(place: _Place) -> Html:

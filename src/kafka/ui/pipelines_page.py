@@ -6,6 +6,7 @@ import time as clock
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from kafka.consumer.bounds import WHERE_TOPICS_ARE
 from kafka.display.page_elements import UNKNOWN, Html, count, html, joined, link
 from kafka.errors import KafkaError, error_text
 from kafka.pipelines.report import description, summary
@@ -165,7 +166,8 @@ async def _dead_letters(ui: Ui, state: PipelineState, topic: str) -> Html:
     try:
         letters = await ui.dead_letters.newest(topic, state.history.pipeline, state.history.totals["stream"].dead)
     except (KafkaError, TimeoutError) as error:
-        return joined([intro, trouble(f"the dead letters cannot be read: {error_text(error)}")])
+        text = error_text(error).replace(WHERE_TOPICS_ARE, "see the Topics page")
+        return joined([intro, trouble(f"the dead letters cannot be read: {text}")])
     if not letters:
         return joined([intro, html('<p class="quiet">There are none.</p>')])
     return joined([intro, dead_letter_list(letters, file, _message)])

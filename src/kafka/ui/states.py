@@ -37,6 +37,10 @@ def state(level: Level, word: str, explanation: str = "") -> Html:
     return html('<span class="state {}"{}>{}</span>', level, title, word)
 
 
+BEYOND_END = state("warn", "beyond the end", "The partition ends before the committed offset.")
+"""What is shown with a lag of zero if the committed offset does not exist."""
+
+
 def level_of(group: GroupState) -> Level:
     """Return how serious the state of a group is. A group without members is in trouble if it has a lag."""
     level = _GROUPS.get(group.state.replace("_", "").lower(), "off")

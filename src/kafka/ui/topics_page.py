@@ -9,7 +9,7 @@ from kafka.ui.config_table import config_table, read_configs
 from kafka.ui.page_frame import live_address, live_page, not_yet, order_note, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState, Need, PartitionState, Snapshot, TopicState
-from kafka.ui.states import group_state, state
+from kafka.ui.states import BEYOND_END, group_state, state
 from kafka.ui.tables import Column, Columns, Hiding, Table
 from kafka.ui.topic_changes import change_forms
 from kafka.ui.view import current_view
@@ -179,7 +179,7 @@ def _groups(now: Snapshot, name: str) -> Html:
         Column("state", group_state, lambda each: each.state),
         Column(
             "lag",
-            lambda each: count(each.lag_by_topic().get(name)),
+            lambda each: _lag(each, name),
             lambda each: each.lag_by_topic().get(name),
             is_number=True,
         ),
@@ -190,6 +190,11 @@ def _groups(now: Snapshot, name: str) -> Html:
     unknown = sum(not each.is_detailed for each in now.groups.values())
     note = html('<p class="note">The offsets of {} groups have not been read.</p>', count(unknown))
     return joined([table.html(_readers(now, name)), note if unknown else Html("")])
+
+
+def _lag(group: GroupState, name: str) -> Html:
+    is_beyond = any(tp.topic == name for tp in group.beyond_end)
+    return html("{}{}", count(group.lag_by_topic().get(name)), html(" {}", BEYOND_END) if is_beyond else "")
 
 
 async def _configs(ui: Ui, name: str) -> Html:

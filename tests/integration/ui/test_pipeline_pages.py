@@ -84,6 +84,8 @@ def test_a_pipeline_fits_the_window_without_scripts(chromium: Path, address: str
     assert "Lag after each micro-batch" in page.text
     assert "kafka pipeline replay" in page.text
     assert page.errors == []
-    fits = open_page(chromium, where, ready="document.documentElement.scrollWidth <= innerWidth", width=width)
+    readable = "[...document.querySelectorAll('main tbody th')].every((each) => each.offsetWidth >= 90)"
+    ready = f"document.documentElement.scrollWidth <= innerWidth && {readable}"
+    fits = open_page(chromium, where, ready=ready, width=width, timeout_s=60)
     assert fits.errors == []
     assert all(each.startswith(address) for each in fits.requests)

@@ -64,5 +64,8 @@ def test_it_works_without_scripts_and_on_a_phone(chromium: Path, address: str) -
     assert '{"number": 1}' in page.text
     assert "1 found" in page.text
     assert page.errors == []
-    ready = "document.documentElement.scrollWidth <= innerWidth"
-    open_page(chromium, search, ready=ready, width=360, height=640)
+    targets = "[...document.querySelectorAll('main a, main button')].map((each) => each.getBoundingClientRect())"
+    large = f"{targets}.every((box) => !box.width || (box.width >= 24 && box.height >= 24))"
+    ready = f"document.documentElement.scrollWidth <= innerWidth && {large}"
+    for path in ("messages?topic=orders&most=2", "topic?name=orders"):
+        open_page(chromium, f"{address}{path}", ready=ready, width=360, height=640, timeout_s=60)

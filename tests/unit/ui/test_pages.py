@@ -125,6 +125,8 @@ async def test_an_offset_beyond_the_end_is_named(pages: Pages, topic: Callable[.
     lags = {row[0]: row[5:7] for row in rows_of(await pages.get("/groups"), "Groups")}
     assert lags[f"{name}-beyond"] == ["0 beyond the end", "\N{EN DASH}"]
     assert lags[f"{name}-at-the-end"] == ["0", "0 s"]
+    readers = {row[0]: row[2] for row in rows_of(await pages.get("/topic", name=name), "Groups")}
+    assert readers == {f"{name}-beyond": "0 beyond the end", f"{name}-at-the-end": "0"}
     page = await pages.get("/group", id=f"{name}-beyond")
     assert rows_of(page, "Partitions")[0][2:6] == ["900", "5", "beyond the end", "\N{EN DASH}"]
     assert "1 committed offset is beyond the end of the partition" in text_of(page)

@@ -11,10 +11,12 @@ from click.testing import CliRunner
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
+from kafka.consumer.bounds import WHERE_TOPICS_ARE
+from kafka.errors import UnknownTopicOrPartitionError
 from kafka.pipelines.events import to_json
 from kafka.pipelines.record_headers import Position
 from kafka.ui import pipeline_logs
-from kafka.ui.pipeline_dead_letters import dead_letter_of
+from kafka.ui.pipeline_dead_letters import DeadLetterReader, dead_letter_of
 from kafka.ui.pipeline_logs import PipelineLog, PipelineLogs, declaration_file
 from kafka.ui.search import Found
 from unit.pipelines.sample_events import NAME, Sample, several_runs
@@ -114,6 +116,17 @@ async def test_dead_letters_of_this_pipeline_with_their_bytes(
     sample.run(5)
     write(project / "checkpoints" / NAME, sample)
     assert "one more" in await project_pages.get("/pipeline", name=NAME)
+
+
+async def test_a_missing_topic_of_dead_letters_is_a_message(
+    project_pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def newest(*given: object) -> list[object]:
+        raise UnknownTopicOrPartitionError(f"there is no topic 'flights.dead' to read; {WHERE_TOPICS_ARE}")
+
+    monkeypatch.setattr(DeadLetterReader, "newest", newest)
+    told = text_of(await project_pages.get("/pipeline", name=NAME))
+    assert "the dead letters cannot be read: there is no topic 'flights.dead' to read; see the Topics page" in told
 
 
 async def test_the_live_parts_follow_the_files(project_pages: Pages, project: Path) -> None:

@@ -21,6 +21,18 @@ function clock(seconds) {
   return new Date(seconds * 1000).toLocaleTimeString("en-GB");
 }
 
+// The points between pauses: a step of more than three times the usual one is a gap, in which nothing was measured.
+function segments(points) {
+  const steps = points.slice(1).map((each, at) => each[0] - points[at][0]);
+  const usual = [...steps].sort((a, b) => a - b)[Math.floor((steps.length - 1) / 2)];
+  const found = [[points[0]]];
+  steps.forEach((step, at) => {
+    if (step > 3 * usual) found.push([]);
+    found[found.length - 1].push(points[at + 1]);
+  });
+  return found;
+}
+
 function chart(parent, data) {
   const points = data.points;
   if (points.length < 2) return;
@@ -31,13 +43,17 @@ function chart(parent, data) {
   const highest = Math.max(1e-9, ...points.map((each) => each[1]));
   const [first, last] = [points[0][0], points[points.length - 1][0]];
   svg.setAttribute("aria-label", `${data.title}: now ${number(data.total)}, maximum ${number(highest)} ${data.unit}`);
+  const across = ([time]) => (((time - first) / Math.max(1e-9, last - first)) * WIDTH).toFixed(1);
   const place = ([time, value]) =>
-    `${(((time - first) / Math.max(1e-9, last - first)) * WIDTH).toFixed(1)} ${(HEIGHT - 3 - (value / highest) * (HEIGHT - 8)).toFixed(1)}`;
+    `${across([time])} ${(HEIGHT - 3 - (value / highest) * (HEIGHT - 8)).toFixed(1)}`;
   const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  line.setAttribute("d", `M${points.map(place).join("L")}`);
+  const parts = segments(points);
+  line.setAttribute("d", parts.map((each) => `M${each.map(place).join("L")}`).join(""));
   const area = document.createElementNS("http://www.w3.org/2000/svg", "path");
   area.setAttribute("class", "area");
-  area.setAttribute("d", `M0 ${HEIGHT}L${points.map(place).join("L")}L${WIDTH} ${HEIGHT}Z`);
+  const filled = (each) =>
+    `M${across(each[0])} ${HEIGHT}L${each.map(place).join("L")}L${across(each[each.length - 1])} ${HEIGHT}Z`;
+  area.setAttribute("d", parts.map(filled).join(""));
   svg.append(area, line);
   const figure = element(parent, "div", "chart");
   element(figure, "span", "top", `maximum ${number(highest)}`);
@@ -55,9 +71,8 @@ function rows(parent, data) {
     const row = element(table, "tr");
     const head = element(row, "th", "", name);
     head.scope = "row";
-    head.title = name;
-    const bar = element(element(row, "td", "bar"), "span");
-    bar.style.width = `${(100 * (value ?? 0)) / largest}%`;
+    const cell = element(row, "td", "bar");
+    if (value !== null) element(cell, "span").style.width = `${(100 * value) / largest}%`;
     element(row, "td", "value", number(value));
   }
   if (data.more) element(parent, "p", "quiet", `and ${number(data.more)} more with smaller values`);
