@@ -15,7 +15,8 @@ const FACTORS = [
 ];
 /* How much the words of some pages are worth. Other pages have 1. */
 const MOST_RESULTS = 40;
-const LEAST_SHARE = 0.12; // of the best result's score
+const FEWEST_RESULTS = 12; // if as many pages have any of the words
+const LEAST_SHARE = 0.12; // of the best result's score, for more results
 
 const stemmer = new Stemmer();
 const stems = (text) => splitQuery(text.toLowerCase()).map((word) => stemmer.stemWord(word));
@@ -109,8 +110,9 @@ Search._performSearch = (query, searchTerms, excludedTerms, highlightTerms, obje
     const title = heading ? `${page.title} > ${heading.title}` : page.title;
     return [page.name, title, heading ? `#${heading.id}` : "", null, scored(page, words, texts, index), index.filenames[page.number], "text"];
   });
-  const best = Math.max(...results.map((each) => each[4]));
-  const kept = results.filter((each) => each[4] > 0 && each[4] >= best * LEAST_SHARE);
+  results.sort((one, other) => other[4] - one[4]);
+  const least = results[0][4] * LEAST_SHARE;
+  const kept = results.filter((each, place) => each[4] > 0 && (place < FEWEST_RESULTS || each[4] >= least));
   kept.push(...new Map(objects(query, objectTerms).map((each) => [each[0] + each[2], each])).values());
   kept.sort((one, other) => other[4] - one[4] || one[1].localeCompare(other[1]));
   return kept.slice(0, MOST_RESULTS).reverse(); // the page takes the best from the end

@@ -36,22 +36,23 @@ function label(table) {
     [...row.cells].forEach((cell, number) => {
       cell.setAttribute("role", "cell");
       cell.dataset.label = titles[number] || "";
+      cell.classList.toggle("blank", !cell.textContent.trim() && !cell.querySelector("img"));
     });
   }
   table.setAttribute("role", "table");
 }
 
 function fitTables() {
-  for (const table of document.querySelectorAll("article table.docutils")) {
-    table.classList.remove("stacked");
-    if (!narrow.matches) continue;
-    const columns = table.rows.length ? table.rows[0].cells.length : 0;
-    const wide = table.parentElement.scrollWidth > table.parentElement.clientWidth + 1;
-    const tall = columns > 2 && [...table.rows].some((row) => row.offsetHeight > TALLEST_ROW);
-    if (wide || tall) {
-      label(table);
-      table.classList.add("stacked");
-    }
+  const tables = [...document.querySelectorAll("article table.docutils")];
+  tables.forEach((table) => table.classList.remove("stacked"));
+  if (!narrow.matches) return;
+  const columns = (table) => (table.rows.length ? table.rows[0].cells.length : 0);
+  const wide = (table) => table.parentElement.scrollWidth > table.parentElement.clientWidth + 1;
+  const tall = (table) => columns(table) > 2 && [...table.rows].some((row) => row.offsetHeight > TALLEST_ROW);
+  const all = tables.some(tall); // the tables of a page look alike
+  for (const table of tables.filter((each) => wide(each) || (all && columns(each) > 2))) {
+    label(table);
+    table.classList.add("stacked");
   }
 }
 
