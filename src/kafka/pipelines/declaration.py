@@ -105,7 +105,10 @@ class Declaration(Model):
         repr=False, description="Options of the Kafka clients by their Java names, such as bootstrap.servers."
     )
     registry: Options = Field(
-        default={}, repr=False, description="The Spark options that begin with schemaRegistry, such as url."
+        default={},
+        repr=False,
+        description="Options of the schema registry, such as url: the Spark options that begin with schemaRegistry, "
+        "without this prefix.",
     )
     source: Source | None = Field(default=None, description="The source; the query calls it source.")
     sources: dict[Identifier, Source] = Field(
@@ -113,12 +116,14 @@ class Declaration(Model):
     )
     rules: tuple[Rule, ...] = Field(default=(), description="Rules for the rows of the only source.")
     query: Text | None = Field(default=None, description="SQL query; by default, all columns of the source.")
-    sink: AnySink = Field(description="Where the rows of the query go: a topic, or another target.")
+    sink: AnySink = Field(description="The target of the query's rows: a topic, or another target.")
     dead_letters: DeadLetters | None = Field(
         default=None, description="Where rejected records go; needed if a rule has the outcome dead_letter."
     )
     max_bad: Annotated[float, Field(gt=0, lt=1)] | None = Field(
-        default=None, description="A pipeline stops if a larger fraction of the rows of a micro-batch is rejected."
+        default=None,
+        description="Maximum fraction of rejected rows in a micro-batch, such as 0.01. The pipeline stops after a "
+        "micro-batch with a larger fraction.",
     )
     checkpoint: Directory | None = Field(
         default=None,

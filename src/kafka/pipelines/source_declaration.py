@@ -112,8 +112,8 @@ class Rule(Model):
     )
     otherwise: Otherwise = Field(
         default=Otherwise.DEAD_LETTER,
-        description="What happens to a row that fails the rule: keep and drop only count it, dead_letter writes the "
-        "original record to the dead letters, fail stops the pipeline.",
+        description="What happens to a row that fails the rule: keep counts and processes it, drop counts it and "
+        "leaves it out, dead_letter writes the original record to the dead letters, fail stops the pipeline.",
     )
     keep_null: bool = Field(default=False, description="Whether the rule passes if the expression is null, too.")
 

@@ -52,7 +52,7 @@ def delta_sink(
 
     Arguments:
         table: the table: a path, or a URI such as ``s3://bucket/path``.
-        key: columns that identify a row; the table then has the latest row for each key.
+        key: columns that identify a row; the table then contains the latest row for each key.
         order: column that determines which row is the latest; needed with `key`.
         partition_by: partition columns of the table, if it has to be created.
         options: options for the storage, such as AWS_REGION; None to use the environment.
@@ -82,7 +82,7 @@ def iceberg_sink(
 
     Arguments:
         table: the table with its namespace, such as ``flights.delays``.
-        key: columns that identify a row; the table then has the latest row for each key.
+        key: columns that identify a row; the table then contains the latest row for each key.
         order: column that determines which row is the latest; needed with `key`.
         catalog: properties of the catalog, such as type and uri; None to use .pyiceberg.yaml and the environment.
         catalog_name: the name of the catalog.
@@ -116,7 +116,7 @@ def postgresql_sink(
         url: the connection, as ``postgresql://HOST:PORT/DATABASE`` or as keywords (``host=... dbname=...``).
         user: the user; None to use the URL or the environment.
         password: the password; None to use the environment or ~/.pgpass.
-        key: columns that identify a row; the table then has the latest row for each key.
+        key: columns that identify a row; the table then contains the latest row for each key.
         order: column that determines which row is the latest; needed with `key`.
 
     Raises `InvalidDeclaration`.

@@ -56,7 +56,7 @@ class DeltaSink(TargetModel):
 
     delta: StoragePath = Field(description="Table: a path, or a URI such as s3://bucket/path.")
     key: Columns = Field(
-        default=(), description="Columns that identify a row; the table then has the latest row for each key."
+        default=(), description="Columns that identify a row; the table then contains the latest row for each key."
     )
     order: Text | None = Field(
         default=None,

@@ -39,7 +39,7 @@ class ForeachBatchSink(TargetModel):
     foreach_batch: Annotated[Any, BeforeValidator(_function)] = Field(
         description="Function as module:function. It is called with the rows, a DataFrame, and the number of the "
         "batch; if it has a parameter run, also with the run, such as NAME/stream or NAME/replay/1. A batch may be "
-        "repeated with the same number and rows: the function makes sure that each row is written once.",
+        "repeated with the same number and rows: the function must ensure that each row is written once.",
         json_schema_extra={"type": "string"},
     )
 

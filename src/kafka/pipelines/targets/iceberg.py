@@ -54,7 +54,7 @@ class IcebergSink(TargetModel):
 
     iceberg: Text = Field(description="Table with its namespace: NAMESPACE.TABLE.")
     key: Columns = Field(
-        default=(), description="Columns that identify a row; the table then has the latest row for each key."
+        default=(), description="Columns that identify a row; the table then contains the latest row for each key."
     )
     order: Text | None = Field(
         default=None,

@@ -58,7 +58,7 @@ class PostgresqlSink(TargetModel):
         default=None, repr=False, description="Password; by default, from the environment or ~/.pgpass."
     )
     key: Columns = Field(
-        default=(), description="Columns that identify a row; the table then has the latest row for each key."
+        default=(), description="Columns that identify a row; the table then contains the latest row for each key."
     )
     order: Text | None = Field(
         default=None,

@@ -122,7 +122,7 @@ def handling_of(option: str, client: str) -> Handling | None:
     kind, what = support
     return {
         Support.WORKS: Handling(Effect.WORKS),
-        Support.CLASSES: Handling(Effect.WORKS, f"accepts only {what}; the client always behaves in this way"),
+        Support.CLASSES: Handling(Effect.WORKS, f"accepts only Java classes that have a built-in equivalent: {what}"),
         Support.IDLE: Handling(Effect.IDLE, _MACHINERY),
         Support.OTHERS: Handling(Effect.IDLE, _OTHER[client]),
         Support.REFUSED: Handling(Effect.REFUSED, what),
