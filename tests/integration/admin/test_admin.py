@@ -81,7 +81,7 @@ def test_a_topic_is_created_described_listed_and_deleted(admin, name):
     await_listed(admin, name, False)
 
 
-@pytest.mark.needs(broker=(2, 4), why="defaults of new topics (KIP-464)")
+@pytest.mark.needs(broker=(2, 4), why="cluster defaults for new topics (KIP-464)")
 def test_a_topic_gets_the_clusters_defaults(admin, name):
     admin.create_topics([NewTopic(name)])
     await_listed(admin, name, True)
@@ -213,7 +213,7 @@ def test_records_are_deleted_up_to_an_offset(admin, broker, make_topic):
     assert admin.delete_records({tp: -1})[tp]["low_watermark"] == 10
 
 
-@pytest.mark.needs(broker=(1, 1), why="log directories that are described (KIP-113)")
+@pytest.mark.needs(broker=(1, 1), why="describing log directories (KIP-113)")
 def test_the_sizes_of_partitions_and_the_directories_of_replicas_are_told(admin, broker, make_topic):
     topic = make_topic(2)
     fill(broker, topic, 3)

@@ -114,7 +114,9 @@ def test_scram_credentials_are_stored_described_and_deleted(admin):
     assert admin.alter_user_scram_credentials([deletion])[user]
 
 
-@pytest.mark.needs(broker=(3, 9), why="KRaft, which takes one change of a user in a request; ZooKeeper takes several")
+@pytest.mark.needs(
+    broker=(3, 9), why="KRaft, which accepts one change per user in a request; with ZooKeeper, brokers accept several"
+)
 def test_a_user_whose_scram_credentials_are_changed_twice_is_refused(admin):
     user = f"user-{uuid.uuid4().hex[:8]}"
     first = UserScramCredentialUpsertion(user, "SCRAM-SHA-512", "secret")
@@ -206,7 +208,7 @@ def test_features_the_quorum_and_versions_are_told(admin):
     assert admin.send_request(ListGroupsRequest(), broker["node_id"]).error_code == 0
 
 
-@pytest.mark.needs(broker=(3, 1), why="topics by their ids (KIP-516)")
+@pytest.mark.needs(broker=(3, 1), why="requests for topics by id (KIP-516)")
 def test_topics_are_told_what_may_be_done_with_them_and_found_by_their_ids(admin, topic):
     (described,) = admin.describe_topics([topic])
     assert "READ" in described["authorized_operations"]
@@ -276,7 +278,7 @@ def test_nodes_and_voters_are_told_what_is_wrong(admin):
         admin.client_instance_id()
 
 
-@pytest.mark.needs(broker=(1, 1), why="log directories that are described (KIP-113)")
+@pytest.mark.needs(broker=(1, 1), why="describing log directories (KIP-113)")
 def test_the_directories_of_replicas_are_told(admin, topic):
     (broker,) = admin.describe_cluster()["brokers"]
     replica, other = (TopicPartitionReplica(topic, index, broker["node_id"]) for index in (0, 9))
@@ -288,7 +290,7 @@ def test_the_directories_of_replicas_are_told(admin, topic):
     assert found[other].current_replica_log_dir is None
 
 
-@pytest.mark.needs(broker=(3, 0), why="transactions that are described (KIP-664)")
+@pytest.mark.needs(broker=(3, 0), why="describing transactions (KIP-664)")
 def test_producers_are_fenced_and_transactions_terminated(admin, kafka, topic):
     transactional_id = f"id-{topic}"
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, transactional_id=transactional_id)
@@ -309,7 +311,7 @@ def test_producers_are_fenced_and_transactions_terminated(admin, kafka, topic):
     assert isinstance(told["no-such-id"], TransactionalIdNotFoundError)
 
 
-@pytest.mark.needs(broker=(4, 0), why="offsets of tiered storage (KIP-405, KIP-1005), sizes of volumes (KIP-827)")
+@pytest.mark.needs(broker=(4, 0), why="offsets in tiered storage (KIP-405, KIP-1005), and volume sizes (KIP-827)")
 def test_offsets_of_tiers_and_sizes_of_volumes_are_told(admin, topic, kafka):
     first = TopicPartition(topic, 0)
     with KafkaProducer(bootstrap_servers=kafka.bootstrap_servers) as producer:
@@ -323,7 +325,7 @@ def test_offsets_of_tiers_and_sizes_of_volumes_are_told(admin, topic, kafka):
     assert directory["is_cordoned"] is False
 
 
-@pytest.mark.needs(broker=(2, 4), why="log levels of brokers (KIP-412)")
+@pytest.mark.needs(broker=(2, 4), why="broker log levels (KIP-412)")
 def test_log_levels_of_a_broker_are_altered(admin):
     node = admin.describe_cluster()["brokers"][0]["node_id"]
     logger = ConfigResource("broker_logger", node)

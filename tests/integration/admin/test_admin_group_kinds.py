@@ -84,7 +84,7 @@ def heartbeat(admin, request: Any, patience_s: float = 30) -> Any:
     return answer
 
 
-@pytest.mark.needs(broker=(4, 0), why="groups of KIP-848")
+@pytest.mark.needs(broker=(4, 0), why="groups of the consumer protocol (KIP-848)")
 def test_a_group_of_kip_848_is_listed_described_and_emptied(admin, apache_kafka, group, topic):
     first, second = (TopicPartition(topic, index) for index in (0, 1))
     with consuming(apache_kafka.bootstrap_servers, group, topic) as consumer:
@@ -160,7 +160,7 @@ def test_setting_offsets_makes_the_share_group(admin, group, topic):
     assert admin.delete_groups([group]) == {group: "OK"}
 
 
-@pytest.mark.needs(broker=(4, 2), why="groups of Streams (KIP-1071)")
+@pytest.mark.needs(broker=(4, 2), why="Kafka Streams groups (KIP-1071)")
 def test_a_group_of_streams_is_described_and_its_offsets_are_moved(admin, group, topic):
     first, member = TopicPartition(topic, 0), str(uuid.uuid4())
     topology = Topology(epoch=1, subtopologies=[Subtopology(subtopology_id="0", source_topics=[topic])])

@@ -33,7 +33,7 @@ def partition(broker, make_topic):
     return TopicPartition(topic, 0)
 
 
-@pytest.mark.needs(broker=(3, 0), why="the offset of the latest timestamp (KIP-734)")
+@pytest.mark.needs(broker=(3, 0), why="lookup of the record with the largest timestamp (KIP-734)")
 def test_offsets_of_partitions_are_found(admin, partition):
     def offset(spec, **options):
         return admin.list_partition_offsets({partition: spec}, **options)[partition].offset
@@ -66,7 +66,7 @@ def test_offsets_of_a_group_are_altered_reset_and_deleted(admin, group, partitio
     assert admin.list_group_offsets(group) == {group: {}}
 
 
-@pytest.mark.needs(broker=(3, 8), why="types of listed groups (KIP-848)")
+@pytest.mark.needs(broker=(3, 8), why="group types in lists of groups (KIP-848)")
 def test_groups_are_listed_described_and_deleted(admin, group, partition):
     admin.alter_group_offsets(group, {partition: OffsetAndMetadata(3, "")})
     (listed,) = [each for each in admin.list_groups() if each["group_id"] == group]
@@ -82,7 +82,7 @@ def test_groups_are_listed_described_and_deleted(admin, group, partition):
     assert admin.delete_groups([group, missing]) == {group: "OK", missing: GroupIdNotFoundError.__name__}
 
 
-@pytest.mark.needs(broker=(2, 4), why="static members to be removed (KIP-345)")
+@pytest.mark.needs(broker=(2, 4), why="removal of static members (KIP-345)")
 def test_a_member_is_described_and_removed(admin, broker, group, partition):
     servers = broker.bootstrap_servers
     with KafkaConsumer(
@@ -113,7 +113,7 @@ def test_records_of_an_unknown_topic_are_not_deleted_and_none_is_created(admin, 
     assert group not in admin.list_topics()
 
 
-@pytest.mark.needs(broker=(2, 4), why="defaults of new topics (KIP-464)")
+@pytest.mark.needs(broker=(2, 4), why="cluster defaults for new topics (KIP-464)")
 def test_topics_are_created_in_each_form_and_grow(admin, group):
     answer = admin.create_topics([group], wait_for_metadata=True)
     assert answer["topics"][0].name == group

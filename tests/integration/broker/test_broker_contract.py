@@ -161,7 +161,7 @@ def test_the_largest_timestamp_is_that_of_the_records(wire: Wire) -> None:
     assert (found.timestamp, found.offset) == (1000, 0)
 
 
-@pytest.mark.needs(broker=(3, 6), why="bounds of timestamps in both directions (KIP-937)")
+@pytest.mark.needs(broker=(3, 6), why="limits for timestamps in both directions (KIP-937)")
 def test_records_whose_timestamps_are_out_of_bounds_are_named(wire: Wire) -> None:
     bounds = {"message_timestamp_before_max_ms": "600000", "message_timestamp_after_max_ms": "600000"}
     topic = configured(wire, **bounds)

@@ -83,7 +83,7 @@ def test_a_day_s_work(cli, tmp_path):
     assert cli.run("consume", name).returncode == 1
 
 
-@pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")
+@pytest.mark.needs(broker=(2, 8), why="topic ids (KIP-516)")
 @pytest.mark.parametrize("partitions", [1, 3, 5], ids=["fewer", "as many", "more"])
 def test_produce_goes_on_with_a_topic_that_is_made_again(cli, broker, make_topic, partitions):
     topic = make_topic(3)
@@ -107,7 +107,7 @@ def test_produce_goes_on_with_a_topic_that_is_made_again(cli, broker, make_topic
     assert written(broker, topic) == Counter(placed)
 
 
-@pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")
+@pytest.mark.needs(broker=(2, 8), why="topic ids (KIP-516)")
 def test_produce_to_a_partition_that_a_topic_lost_as_it_was_made_again_fails(cli, broker, make_topic):
     topic = make_topic(3)
     with (

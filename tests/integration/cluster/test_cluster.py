@@ -25,7 +25,7 @@ from kafka.structs import TopicPartition
 from kafka.wire.api.metadata import MetadataRequest
 from kafka.wire.api.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
-BY_KRAFT = pytest.mark.needs(broker=(3, 9), why="logins that the harness sets up with KRaft alone")
+BY_KRAFT = pytest.mark.needs(broker=(3, 9), why="authentication, which the tests only set up with KRaft")
 ALICE = {"sasl_plain_username": "alice", "sasl_plain_password": "alice-secret"}
 REAUTHENTICATE_MS = 1_500
 

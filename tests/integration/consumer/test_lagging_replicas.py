@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.apache,
     pytest.mark.slow,
-    pytest.mark.needs(broker=(3, 9), why="brokers with a rack each, which the harness has with KRaft"),
+    pytest.mark.needs(broker=(3, 9), why="brokers in different racks, which the tests only set up with KRaft"),
 ]
 PATIENCE_S = 60.0
 PROPERTIES = {

@@ -99,7 +99,7 @@ def test_a_head_that_is_deleted_while_it_is_read(broker: Broker, make_topic: Mak
 
 
 @pytest.mark.apache
-@pytest.mark.needs(broker=(3, 9), why="a cleaner that looks often, which the harness has with KRaft")
+@pytest.mark.needs(broker=(3, 9), why="frequent log compaction, which the tests only set up with KRaft")
 def test_gaps_and_empty_batches_that_compaction_leaves(apache_kafka: Kafka, make_topic_on: Any) -> None:
     config = {
         "cleanup.policy": "compact",
@@ -136,10 +136,10 @@ def test_gaps_and_empty_batches_that_compaction_leaves(apache_kafka: Kafka, make
             assert read_to_end(consumer)[:3] == list(last.values())
 
 
-@pytest.mark.needs(broker=(1, 0), why="topics that can be deleted unless that is forbidden")
+@pytest.mark.needs(broker=(1, 0), why="topic deletion enabled by default")
 @pytest.mark.parametrize(
     "policy",
-    ["earliest", pytest.param("none", marks=pytest.mark.needs(broker=(2, 8), why="the ids of topics (KIP-516)"))],
+    ["earliest", pytest.param("none", marks=pytest.mark.needs(broker=(2, 8), why="topic ids (KIP-516)"))],
 )
 def test_a_topic_that_is_deleted_and_made_again(broker: Broker, make_topic: MakeTopic, policy: str) -> None:
     topic = make_topic()
@@ -178,7 +178,7 @@ def test_a_topic_that_is_deleted_and_made_again(broker: Broker, make_topic: Make
         assert consumer.position(tp) == 3
 
 
-@pytest.mark.needs(broker=(0, 11), why="offsets by time of records that are a day old")
+@pytest.mark.needs(broker=(0, 11), why="lookup by time of records that are a day old")
 def test_a_policy_of_a_duration_begins_so_far_before_now(broker: Broker, make_topic: MakeTopic) -> None:
     topic, empty = make_topic(), make_topic()
     now_ms = time.time_ns() // 1_000_000

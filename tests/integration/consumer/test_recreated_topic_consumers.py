@@ -66,7 +66,7 @@ def create_again(admin: KafkaAdminClient, topic: str, partitions: int = 1) -> No
     admin.create_topics({topic: {"num_partitions": partitions}}, wait_for_metadata=True)
 
 
-@pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")
+@pytest.mark.needs(broker=(2, 8), why="topic ids (KIP-516)")
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_member_that_closes_leaves_the_new_topic_whole_to_those_who_come_later(
     broker: Broker, make_topic: MakeTopic, admin: KafkaAdminClient, protocol: str
@@ -113,7 +113,7 @@ def values_of(options: ReadOptions, tasks: list[Task]) -> list[bytes]:
     return [value for batch in batches for value in batch["value"].to_pylist()]
 
 
-@pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")
+@pytest.mark.needs(broker=(2, 8), why="topic ids (KIP-516)")
 @pytest.mark.parametrize("in_group", [False, True], ids=["without a group", "in a group"])
 def test_the_error_has_the_positions_of_a_topic_that_was_away_for_a_while(
     broker: Broker, make_topic: MakeTopic, admin: KafkaAdminClient, in_group: bool
@@ -135,7 +135,7 @@ def test_the_error_has_the_positions_of_a_topic_that_was_away_for_a_while(
         read(consumer, write(broker, topic, b"new"))
 
 
-@pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")
+@pytest.mark.needs(broker=(2, 8), why="topic ids (KIP-516)")
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_member_that_runs_on_reads_the_new_topic_from_its_beginning(
     broker: Broker, make_topic: MakeTopic, admin: KafkaAdminClient, protocol: str
@@ -166,7 +166,7 @@ def test_new_partitions_are_read_from_their_beginning(
         read(consumer, write(broker, topic, b"new", 1))
 
 
-@pytest.mark.needs(broker=(2, 8), why="ids of topics (KIP-516)")
+@pytest.mark.needs(broker=(2, 8), why="topic ids (KIP-516)")
 def test_a_member_goes_on_where_it_was_in_a_new_topic_when_its_group_rebalances_before_a_commit(
     broker: Broker, make_topic: MakeTopic, admin: KafkaAdminClient
 ) -> None:

@@ -115,7 +115,7 @@ def test_messages_of_0_8_are_written_and_read(connection: BrokerConnection, make
     assert found == [(1, 0, b"gone", None), (2, 0, b"k", b"b"), (3, 0, None, b"c")]
 
 
-@pytest.mark.needs(broker=(0, 10), why="timestamps of messages (KIP-32)")
+@pytest.mark.needs(broker=(0, 10), why="message timestamps (KIP-32)")
 def test_timestamps_reach_a_program_that_knows_magic_1(
     connection: BrokerConnection, make_topic: MakeTopic, broker: Broker
 ) -> None:
@@ -144,7 +144,7 @@ def test_offsets_are_committed_in_old_versions(
     connection: BrokerConnection, make_topic: MakeTopic, broker: Broker
 ) -> None:
     if is_since(broker, (3, 9)) and not is_since(broker, (4, 0)):
-        pytest.skip("Kafka 3.9 without a ZooKeeper has version 0 of OffsetCommit, and refuses it")
+        pytest.skip("Kafka 3.9 with KRaft advertises version 0 of OffsetCommit, but rejects it")
     topic = make_topic()
     coordinator = ask_until(connection, GroupCoordinatorRequest[0](f"group-{topic}"), lambda r: r.error_code == 0)
     assert (coordinator.error_code, coordinator.port) == (0, connection.port)

@@ -148,7 +148,7 @@ def test_without_acknowledgements_nothing_comes_back(
     assert [record.value for record in read(broker.bootstrap_servers, topic, 1)] == [b"x"]
 
 
-@pytest.mark.needs(broker=(0, 10, 1), why="offsets by the times of records (KIP-79)")
+@pytest.mark.needs(broker=(0, 10, 1), why="lookup of offsets by time (KIP-79)")
 def test_offsets_by_time(make_led_topic: MakeTopic, client: SimpleClient) -> None:
     topic = make_led_topic()
 

@@ -222,7 +222,7 @@ def stepped_down(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.apache
-@pytest.mark.needs(before=(0, 11), why="brokers that know no idempotence")
+@pytest.mark.needs(before=(0, 11), why="brokers without support for idempotence")
 def test_a_broker_that_knows_no_idempotence_costs_one_warning(
     apache_kafka: Any, make_topic_on: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -236,7 +236,9 @@ def test_a_broker_that_knows_no_idempotence_costs_one_warning(
 
 
 @pytest.mark.apache
-@pytest.mark.needs(broker=(0, 11), before=(2, 8), why="idempotence refused to who may write (KIP-679)")
+@pytest.mark.needs(
+    broker=(0, 11), before=(2, 8), why="rejection of idempotence for principals that may only write (KIP-679)"
+)
 def test_a_cluster_that_forbids_idempotence_costs_one_warning(
     java_tools: JavaTools, make_topic_on: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

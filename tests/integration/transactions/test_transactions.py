@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 60.0
 KIP_98 = [pytest.mark.needs(broker=(0, 11), why="transactions (KIP-98)")]
-KIP_890 = [pytest.mark.needs(broker=(4, 0), why="transactions of version 2 (KIP-890)")]
-KIP_360 = pytest.mark.needs(broker=(2, 5), why="another epoch after a lost record (KIP-360)")
-KIP_447 = pytest.mark.needs(broker=(2, 5), why="memberships in TxnOffsetCommit (KIP-447)")
+KIP_890 = [pytest.mark.needs(broker=(4, 0), why="transactions version 2 (KIP-890)")]
+KIP_360 = pytest.mark.needs(broker=(2, 5), why="a new producer epoch after a lost record (KIP-360)")
+KIP_447 = pytest.mark.needs(broker=(2, 5), why="group metadata in TxnOffsetCommit (KIP-447)")
 PROPERTIES = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "200"}
 GUIDE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "TRANSACTIONS.md"
 
