@@ -8,7 +8,7 @@ from kafka.admin.admin_requests import AdminRequests, gather
 from kafka.admin.enums import EnumHelper
 from kafka.admin.group_descriptions import members_of
 from kafka.admin.results import as_result
-from kafka.admin.routing import EachBroker, Outcome, ask_each, asking, error_classes, group_route, values_or_raise
+from kafka.admin.routing import Ask, EachBroker, Outcome, ask_each, asking, error_classes, group_route, values_or_raise
 from kafka.errors import (
     BrokerResponseError,
     CoordinatorLoadInProgressError,
@@ -16,6 +16,7 @@ from kafka.errors import (
     IllegalArgumentError,
     KafkaError,
     NotCoordinatorError,
+    StaleMetadata,
     UnsupportedVersionError,
     for_code,
 )
@@ -104,6 +105,8 @@ class ListedGroups(list[dict[str, Any]]):
 
 _STATES_SINCE = 4
 _TYPES_SINCE = 5
+_MOST_ROUNDS = 3
+"""How often the brokers are asked for their groups, if each time one of them leaves the cluster."""
 
 
 async def list_groups(
@@ -122,14 +125,30 @@ async def list_groups(
         response = await requests.cluster.send(node_id, request, min_version=version)
         return [Outcome(node_id, response.error_code, None, as_result(response.groups))]
 
-    nodes = await requests.broker_ids(broker_ids)
-    answers = await ask_each(requests, "listing the groups of broker", nodes, EachBroker(), ask)
+    nodes, answers = await _ask_brokers(requests, broker_ids, ask)
     errors = {node_id: answer for node_id, answer in answers.items() if isinstance(answer, KafkaError)}
     if errors and raise_errors:
         raise next(iter(errors.values()))
     found = {each["group_id"]: each for node_id in nodes if node_id not in errors for each in answers[node_id]}
     wanted = (each for each in found.values() if protocol_types is None or each["protocol_type"] in protocol_types)
     return ListedGroups(wanted, errors)
+
+
+async def _ask_brokers(
+    requests: AdminRequests, broker_ids: list[int] | None, ask: Ask[int]
+) -> tuple[list[int], dict[int, Any]]:
+    """Return the ids of the brokers, and their answers.
+
+    If a broker leaves the cluster in the meantime, its groups move to others. Therefore, unless the caller has named
+    the brokers, the remaining ones are asked again, instead of waiting for the one that is gone.
+    """
+    what = "listing the groups of broker"
+    for _ in range(_MOST_ROUNDS):
+        nodes = await requests.broker_ids(broker_ids)
+        answers = await ask_each(requests, what, nodes, EachBroker(waits=broker_ids is not None), ask)
+        if broker_ids is not None or not any(isinstance(each, StaleMetadata) for each in answers.values()):
+            break
+    return nodes, answers
 
 
 async def list_consumer_groups(requests: AdminRequests, broker_ids: list[int] | None) -> list[ListedGroup]:

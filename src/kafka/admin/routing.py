@@ -20,6 +20,7 @@ from kafka.errors import (
     LeaderNotAvailableError,
     NoError,
     NotCoordinatorError,
+    StaleMetadata,
     UnknownTopicIdError,
     UnknownTopicOrPartitionError,
     for_code,
@@ -71,16 +72,29 @@ class Route(Generic[K]):
     def failed(self, key: K, error: KafkaError) -> None:
         """Handle a broker's error for a key, or the lack of a response."""
 
+    def gives_up(self, error: KafkaError) -> bool:
+        """Return whether a retriable error is not retried."""
+        return False
+
 
 class EachBroker(Route[int]):
-    """Routes broker ids to the brokers with these ids."""
+    """Routes broker ids to the brokers with these ids.
 
-    def __init__(self) -> None:
+    Arguments:
+        waits: retry a broker that has left the cluster, until the timeout; False: it fails at once.
+    """
+
+    def __init__(self, waits: bool = True) -> None:
         super().__init__(-1)
+        self._waits = waits
 
     async def find(self, keys: Sequence[int]) -> Routed[int]:
         """See `Route`."""
         return Routed({key: [key] for key in keys})
+
+    def gives_up(self, error: KafkaError) -> bool:
+        """See `Route`."""
+        return not self._waits and isinstance(error, StaleMetadata)
 
 
 class ByBroker(Route[K]):
@@ -174,7 +188,7 @@ class _Answers(Generic[K]):
 
     def fail(self, key: K, error: KafkaError) -> None:
         """Record an error: as the final result, or until the next attempt if the error is retriable."""
-        if error.retriable and not isinstance(error, _FINAL):
+        if error.retriable and not isinstance(error, _FINAL) and not self._route.gives_up(error):
             self._route.failed(key, error)
             self.failing[key] = self._last[key] = error
         else:

@@ -199,5 +199,5 @@ def _from_file(file: pathlib.Path) -> dict[str, str]:
             raise click.UsageError(f"--users-file: line {number} of {file} is not of the form NAME=PASSWORD")
         found[name.strip()] = password
     if not found:  # a broker without users would accept everyone
-        raise click.UsageError(f"--users-file: {file} contains no users")
+        raise click.UsageError(f"--users-file: {file} contains no users; write a line NAME=PASSWORD for each")
     return found

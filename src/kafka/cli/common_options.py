@@ -358,10 +358,19 @@ def given_password(question: str) -> str:
     return password
 
 
-class _WholeNumber(click.IntRange):
-    """An `IntRange` whose error for other text names a whole number, instead of an "integer range"."""
+class WholeNumber(click.IntRange):
+    """An `IntRange` whose errors say in words which whole numbers are allowed."""
 
     name = "whole number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number. Raises `click.BadParameter` with the allowed numbers, and what was found."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            low, high = self.min, self.max
+            allowed = f"of {low} or more" if high is None else f"from {low} to {high}"
+            raise click.BadParameter(f"expected a whole number {allowed}, got {str(value)!r:.40}", ctx, param) from None
 
 
 def count_option(
@@ -369,16 +378,14 @@ def count_option(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return an option for an integer of at least ``minimum``. If there is a default, the help shows it."""
     shown = default is not None
-    return click.option(
-        *names, type=_WholeNumber(minimum), metavar=metavar, default=default, show_default=shown, **more
-    )
+    return click.option(*names, type=WholeNumber(minimum), metavar=metavar, default=default, show_default=shown, **more)
 
 
 def port_option(default: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Add ``--port``, the port on which the command listens."""
     return click.option(
         "--port",
-        type=_WholeNumber(0, 65535),
+        type=WholeNumber(0, 65535),
         metavar="PORT",
         default=default,
         show_default=True,

@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import click
 
 from kafka.cli.command_output import Output
-from kafka.cli.common_options import AnyCase, confirm, yes_option
+from kafka.cli.common_options import AnyCase, WholeNumber, confirm, yes_option
 from kafka.cli.registry_options import with_registry
 from kafka.cli.schema_files import imported_names, is_json, is_json_schema, is_proto
 from kafka.config.option import nearest
@@ -47,7 +47,7 @@ def list_schemas(registry: "SchemaRegistryClient", output: Output, prefix: str |
 @click.argument("subject", required=False)
 @_VERSION
 @click.option(
-    "--id", "schema_id", type=click.IntRange(0), metavar="ID", help="Show the schema with this id instead of SUBJECT."
+    "--id", "schema_id", type=WholeNumber(0), metavar="ID", help="Show the schema with this id instead of SUBJECT."
 )
 @click.option("--deleted", is_flag=True, help="Include deleted versions.")
 @with_registry
@@ -217,7 +217,7 @@ def _schema(file: IO[str], kind: str, references: tuple[str, ...]) -> "Schema":
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{file.name} is not text: {error}") from error
     if not text.strip():
-        raise click.UsageError(f"{file.name} is empty")
+        raise click.UsageError(f"expected a schema in {file.name}, but it is empty")
     if kind.upper() == "PROTOBUF":
         if is_json(text):
             raise click.UsageError(f"{file.name} is JSON, not a .proto file: use --type AVRO or --type JSON")

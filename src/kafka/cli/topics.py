@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafka.cli.common_options import (
+    WholeNumber,
     at_least_one,
     confirm,
     connected,
@@ -22,7 +23,7 @@ from kafka.cli.session import Session
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
 
-_COUNT = click.IntRange(-1, 2**31 - 1)
+_COUNT = WholeNumber(-1, 2**31 - 1)
 """-1 stands for the broker's default."""
 
 
@@ -97,7 +98,7 @@ def describe(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...]) ->
 @click.option(
     "-r",
     "--replication-factor",
-    type=click.IntRange(-1, 2**15 - 1),
+    type=WholeNumber(-1, 2**15 - 1),
     metavar="COUNT",
     default=-1,
     help="Replication factor. [default: the broker's]",

@@ -5,11 +5,11 @@ from typing import Any
 import click
 
 from kafka.cli.command_output import note, printable
-from kafka.cli.common_options import AliasedGroup, AnyCase, confirm, connected, given_password, yes_option
+from kafka.cli.common_options import AliasedGroup, AnyCase, WholeNumber, confirm, connected, given_password, yes_option
 from kafka.cli.session import Session
 
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
-_ITERATIONS = click.IntRange(1, 2**31 - 1)
+_ITERATIONS = WholeNumber(1, 2**31 - 1)
 _mechanism_option = click.option(
     "-m",
     "--mechanism",

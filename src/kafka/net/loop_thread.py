@@ -172,6 +172,8 @@ class GreenSelector(selectors.BaseSelector):
 class _ClientLoop(asyncio.SelectorEventLoop):
     """An event loop whose name lookups do not delay the exit of the interpreter; see `kafka.net.helper_threads`."""
 
+    _closed = True  # asyncio's `__del__` reads it, also after an interrupt before asyncio's `__init__` has set it
+
     def __init__(self) -> None:
         selector = selector_for_loop()
         super().__init__(selector)

@@ -310,4 +310,8 @@ def commit_progress(declaration: Declaration, group: str, part: Ranges) -> None:
         with admin_client(declaration) as admin:
             admin.alter_group_offsets(group, offsets)
     except Exception as error:
-        log.warning("could not commit the progress to group %s: %s", group, error)
+        log.warning(
+            "could not commit the progress to group %r, so monitoring tools see an old lag; the run continues: %s",
+            group,
+            error,
+        )

@@ -90,7 +90,9 @@ def replay(
     from kafka.spark import session
 
     if declaration.dead_letters is None:
-        raise InvalidDeclaration("replay: the pipeline has no dead_letters, so there is nothing to replay")
+        raise InvalidDeclaration(
+            "replay: the pipeline has no dead_letters, so there is nothing to replay: name the topic that has them"
+        )
     given = {
         "rule": rule,
         "offsets": _shown(offsets),

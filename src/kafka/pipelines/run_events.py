@@ -304,4 +304,8 @@ class ReportListener:
             if report.get("name") == self._name:
                 self._on_report(report)
         except Exception:
-            log.warning("could not record the progress of pipeline %s", self._name, exc_info=True)
+            log.warning(
+                "could not record a micro-batch of pipeline %s: pages and report lack it; the pipeline continues",
+                self._name,
+                exc_info=True,
+            )

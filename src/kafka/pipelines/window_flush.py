@@ -193,7 +193,11 @@ def _check(until_us: int) -> None:
         )
     ahead_us = until_us - int(datetime.datetime.now(datetime.UTC).timestamp() * 1e6)
     if ahead_us > 86_400_000_000:
-        log.warning("the last window ends %s in the future: until then, all rows will be late", shown(ahead_us))
+        log.warning(
+            "the last window ends %s in the future: until then, all rows will be late. Reject rows with wrong "
+            "times with 'times' or the option maxTimestampAhead",
+            shown(ahead_us),
+        )
 
 
 def _moment(until_us: int) -> datetime.datetime:

@@ -137,7 +137,10 @@ class _Document:
     def _value(self, node: yaml.Node, location: Location, around: tuple[yaml.Node, ...]) -> Any:
         self._lines.setdefault(location, node.start_mark.line + 1)
         if node in around:
-            raise InvalidDeclaration(f"{self.place(location)}{path_text(location)}: contains itself")
+            raise InvalidDeclaration(
+                f"{self.place(location)}{path_text(location)}: contains itself: an alias in it stands for a value "
+                "around it; write the value out"
+            )
         if not isinstance(node, yaml.ScalarNode) and node.tag not in _TAGS:
             self._problems.append(f"{self.place(location)}{path_text(location)}: unknown tag {node.tag}")
             return None

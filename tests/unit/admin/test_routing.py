@@ -240,6 +240,40 @@ async def test_a_broker_that_is_loading_groups_is_retried(admin, cluster):
     assert [each["group_id"] for each in await admin.list_groups([1])] == ["g"]
 
 
+async def test_groups_of_a_broker_that_leaves_the_cluster_are_asked_of_the_others(admin, cluster):
+    gone = cluster.brokers[1]
+
+    def answer(node, _):
+        if node == gone.node_id:
+            cluster.brokers = [each for each in cluster.brokers if each is not gone]
+            return HANG_UP
+        names = ["g1"] if gone in cluster.brokers else ["g1", "g2"]
+        return ListGroupsResponse(groups=[ListedGroup(group_id=name) for name in names])
+
+    on(cluster, "ListGroups", answer)
+    try:
+        listed = await admin.list_groups()
+        assert [each["group_id"] for each in listed] == ["g1", "g2"]
+        assert listed.errors == {}
+    finally:
+        cluster.brokers.append(gone)
+
+
+async def test_a_named_broker_that_leaves_the_cluster_is_named_in_the_error(admin, cluster):
+    gone = cluster.brokers[1]
+
+    def answer(node, _):
+        cluster.brokers = [each for each in cluster.brokers if each is not gone]
+        return HANG_UP
+
+    gone.on("ListGroups", lambda _, request: answer(2, request))
+    try:
+        with pytest.raises(KafkaTimeoutError, match=r"groups of broker 2: timed out, .* no broker with id 2"):
+            await admin.list_groups([2])
+    finally:
+        cluster.brokers.append(gone)
+
+
 # Committed offsets
 
 

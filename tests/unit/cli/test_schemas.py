@@ -143,7 +143,7 @@ def test_files_that_are_not_schemas_of_their_type(schemas: SchemasCommand, tmp_p
     for command in ("register", "check"):
         for arguments, said in (
             ([str(proto)], f"{proto} is a .proto file, not JSON: use --type PROTOBUF"),
-            ([str(empty)], f"{empty} is empty"),
+            ([str(empty)], f"expected a schema in {empty}, but it is empty"),
             ([str(json_schema)], f"{json_schema} is a JSON Schema, not an Avro schema: use --type JSON"),
             ([schemas.file(INT), "--type", "PROTOBUF"], "is JSON, not a .proto file: use --type AVRO or --type JSON"),
             ([str(importing), "--type", "PROTOBUF"], f"{importing} imports o.proto: register that file"),

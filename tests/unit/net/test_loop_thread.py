@@ -13,6 +13,7 @@ import warnings
 import pytest
 
 from kafka.errors import ForkedClientError, IllegalStateError, KafkaTimeoutError
+from kafka.net import loop_thread as loop_thread_module
 from kafka.net.fork import close_in_children
 from kafka.net.loop_thread import LoopThread
 from unit.interrupt import LIBRARY, PACKAGE, interrupts
@@ -379,6 +380,19 @@ def test_the_loop_continues_wherever_a_blocking_call_is_interrupted(loop_thread,
             call()
         assert loop_thread.run(value(8), 5) == 8, interrupt.where
     assert loop_thread._waiting == set()
+
+
+def test_a_loop_whose_creation_was_interrupted_is_collected_without_an_error(monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    monkeypatch.setattr(loop_thread_module, "selector_for_loop", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        loop_thread_module._ClientLoop()
+    gc.collect()
+    assert unraisable == []
 
 
 def test_a_call_passed_to_a_failing_loop_is_started_and_ended(loop_thread, monkeypatch):

@@ -191,7 +191,8 @@ def _check_more(broker: Broker, topic: Topic, asked: CreatePartitionsTopic) -> N
     if asked.count <= topic.partitions:
         raise RequestFailed(
             ErrorCode.INVALID_PARTITIONS,
-            f"{topic.name} has {topic.partitions} partitions, so {asked.count} are too few",
+            f"expected more than the {topic.partitions} that it has as the number of partitions, got {asked.count}; "
+            "partitions cannot be removed",
         )
     _check_total(asked.count)
     if asked.assignments is not None:

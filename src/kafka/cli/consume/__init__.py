@@ -242,7 +242,7 @@ def _check_order(start: Position | None, end: Position | None) -> None:
         first, last = (None if each is None else instant(each) for each in (start, end))
         is_reversed = first is not None and last is not None and first > last
     if is_reversed:
-        raise click.UsageError("--from is after --to: there is nothing in between")
+        raise click.UsageError("--from is after --to, so there is nothing in between: swap them, or leave one out")
 
 
 def _copy(source: "Source", selection: "Selection", sink: "RecordSink", typed: Typed, skips: bool) -> None:

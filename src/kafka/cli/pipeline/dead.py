@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafka.cli.command_output import Output, note, printable
+from kafka.cli.common_options import WholeNumber
 from kafka.cli.pipeline.payload_text import indented, payload_text
 from kafka.cli.pipeline.pipeline_options import with_pipeline
 from kafka.cli.position_syntax import POSITION, Position, instant
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--rule", metavar="NAME", help="Only dead letters that fail this rule.")
 @click.option(
     "--limit",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     metavar="N",
     default=10,
     show_default=True,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 @click.option(
     "--partition",
     "partitions",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     multiple=True,
     metavar="N",
     help="Only this partition; repeatable.",
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--bytes",
     "most",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     metavar="N",
     default=1_000,
     show_default=True,
@@ -93,7 +94,9 @@ def command(
     from kafka.pipelines.replayed_letters import replayed_letters
 
     if declaration.dead_letters is None:
-        raise click.ClickException(f"pipeline {declaration.pipeline} has no dead_letters")
+        raise click.ClickException(
+            f"pipeline {declaration.pipeline} has no dead_letters: name a topic for them in its declaration"
+        )
     name = None if all_pipelines else declaration.pipeline
     selection = Selection(name, rule, _fixed(start), _fixed(end), partitions)
     topic = DeadLetterTopic(declaration.dead_letters.topic, client_configs(declaration))

@@ -44,7 +44,10 @@ def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ..
     declaration = loaded.declaration
     cases = [each for each in content.cases if not names or any(name in each.name for name in names)]
     if not cases:
-        raise click.UsageError(f"no case contains {' or '.join(map(repr, names))}")
+        there = ", ".join(repr(each.name) for each in content.cases)
+        raise click.UsageError(
+            f"no name of a case contains {' or '.join(map(repr, names))}; there are {there or 'none'}"
+        )
     quiet = dataclasses.replace(choice, conf={**_SETTINGS, **choice.conf})
     results: list[CaseResult] = []
     given: dict[str, Any] = {"function": loaded.function, "schemas": content.schemas}

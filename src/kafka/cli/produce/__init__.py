@@ -9,7 +9,15 @@ from typing import IO, Any
 
 import click
 
-from kafka.cli.common_options import acks_option, complete_topic, compression_option, connected, delivery, one
+from kafka.cli.common_options import (
+    WholeNumber,
+    acks_option,
+    complete_topic,
+    compression_option,
+    connected,
+    delivery,
+    one,
+)
 from kafka.cli.escapes import as_typed
 from kafka.cli.file_formats import LINES, check_installed, format_of
 from kafka.cli.session import Session
@@ -49,7 +57,7 @@ _FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
 @click.option(
     "-p",
     "--partition",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     metavar="NUMBER",
     help="Partition of all records. [default: by key, otherwise spread]",
 )
