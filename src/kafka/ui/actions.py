@@ -16,7 +16,16 @@ _EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
 
 
 async def create_topic(ui: Ui, given: Mapping[str, str]) -> Html:
-    """Create a topic; return a page with the result."""
+    """Create a topic; return a page with the result. A form that is sent twice gets the same page twice."""
+
+    async def make() -> tuple[Html, bool]:
+        return await _create_topic(ui, given)
+
+    return await ui.submissions.once("/topics", given, make)
+
+
+async def _create_topic(ui: Ui, given: Mapping[str, str]) -> tuple[Html, bool]:
+    """Return the page, and whether the topic was created."""
     name, title = given.get("name", "").strip(), "Create a topic"
     try:
         wanted = {
@@ -29,9 +38,9 @@ async def create_topic(ui: Ui, given: Mapping[str, str]) -> Html:
     except (KafkaError, ValueError, TypeError) as error:
         ui.record("create topic", {"topic": name}, FAILED, error_text(error))
         failed = UNCONFIRMED if isinstance(error, UNANSWERED) else "The topic was not created"
-        return page(ui, title, "/", trouble(f"{failed}: {error_text(error)}"))
+        return page(ui, title, "/", trouble(f"{failed}: {error_text(error)}")), False
     ui.record("create topic", {"topic": name, **wanted}, DONE)
-    return page(ui, title, "/", html("<p>Topic {} was created.</p>", link(name, "/topic", name=name)))
+    return page(ui, title, "/", html("<p>Topic {} was created.</p>", link(name, "/topic", name=name))), True
 
 
 def _whole_number(field: str, text: str) -> int:

@@ -175,8 +175,11 @@ async def _own(ui: Ui, given: Mapping[str, str]) -> TopicState:
         raise ValueError(f"there is no topic {name!r:.300}; see the Topics page")
     if now.topics[name].internal:
         raise ValueError(f"topic {name} is internal: other programs depend on it, so only commands change it")
-    if given.get("confirmed") == "yes" and given.get("topic_id", "") not in ("", now.topics[name].topic_id):
-        raise ValueError(f"topic {name} was deleted and created again after the preview: go back to the topic")
+    previewed = given.get("topic_id", "") if given.get("confirmed") == "yes" else ""
+    if previewed:  # ask the cluster, because the snapshot may be older if the cluster is slow
+        (described,) = await ui.admin.describe_topics([name])
+        if described["error_code"] or described.get("topic_id", "") != previewed:
+            raise ValueError(f"topic {name} was deleted, or created again, after the preview: go back to the topic")
     return now.topics[name]
 
 

@@ -207,10 +207,11 @@ async def _configs(ui: Ui, name: str) -> Html:
 
 def _creation(ui: Ui) -> Html:
     return html(
-        '<h2>Create a topic</h2><form method="post" action="topics"><input type="hidden" name="token" value="{}">'
+        '<h2>Create a topic</h2><form method="post" action="topics"><input type="hidden" name="token" value="{}">{}'
         '<label>Name<input name="name" required maxlength="249"></label>'
         '<label>Partitions<input name="partitions" inputmode="numeric" placeholder="broker\'s default"></label>'
         '<label>Replicas<input name="replicas" inputmode="numeric" placeholder="broker\'s default"></label>'
         "<button>Create</button></form>",
         ui.forms.token,
+        ui.submissions.field(),
     )

@@ -59,6 +59,13 @@ async def test_a_topic_is_created(writing: Pages) -> None:
     assert len(described["partitions"]) == 3
 
 
+async def test_a_creation_that_is_sent_twice_succeeds_twice(writing: Pages) -> None:
+    (form,) = re.findall(r'<form method="post" action="topics">(.*?)</form>', await writing.get("/"), re.DOTALL)
+    fields = {**dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)), "name": "made-once"}
+    for told in await asyncio.gather(*(writing.post("/topics", **fields) for _ in range(2))):
+        assert "Topic made-once was created" in text_of(told)
+
+
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
