@@ -14,7 +14,7 @@ _Query = tuple[str, Sequence[Batch]]
 _COLUMNS: Columns[_Query] = (
     Column("query", lambda each: each[0], lambda each: each[0]),
     Column("last batch", lambda each: count(each[1][-1].number), lambda each: each[1][-1].number, is_number=True),
-    Column("at", lambda each: time(round(each[1][-1].time * 1000)), lambda each: each[1][-1].time, is_number=True),
+    Column("time", lambda each: time(round(each[1][-1].time * 1000)), lambda each: each[1][-1].time),
     Column("rows", lambda each: count(each[1][-1].rows), lambda each: each[1][-1].rows, is_number=True),
     Column(
         "input rate",
