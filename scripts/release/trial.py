@@ -28,8 +28,10 @@ NEED_OTHERS = (
     *("record/test_codecs.py", "record/test_columns.py", "record/test_reference.py"),
     *("cluster/telemetry", "metrics/test_opentelemetry.py", "metrics/test_prometheus.py"),
     *("consumer/test_bounded_read.py", "producer/send/test_recreated_topics_in_bulk.py"),
+    *("cluster/test_wrong_listeners.py", "net/test_tls.py"),
+    *("net/sasl/test_msk_iam.py", "net/sasl/test_token_providers.py"),
 )
-"""Tests in these folders that also need pandas, polars, zstandard, OpenTelemetry, Prometheus or rich.
+"""Tests in these folders that also need pandas, polars, zstandard, OpenTelemetry, Prometheus, rich, JKS or logins.
 
 The first three have no wheels for a free-threaded Python, or enable the GIL there.
 """

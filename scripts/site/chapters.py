@@ -25,6 +25,7 @@ STARTS: dict[str, re.Pattern[str]] = {
     "SCHEMA_REGISTRY": _SECOND,
     "SIDE_BY_SIDE": _SECOND,
     "SPARK": _SECOND,
+    "UI": _SECOND,
 }
 """By guide: the heading lines at which a page starts. A third-level heading starts a page below the second-level's."""
 SHORT = {"MIGRATION": "Migration", "SIDE_BY_SIDE": "Side by side"}
