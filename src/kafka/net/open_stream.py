@@ -255,7 +255,8 @@ async def open_stream(
         _set_socket_options(stream, options)
     except OSError as error:  # the peer accepted and closed the connection, so the socket no longer exists
         stream.abort()
-        why = f"it closed the connection at once ({describe_failure(error)})"
+        how = "" if error.errno == errno.EBADF else f" ({describe_failure(error)})"  # EBADF: this side has closed, too
+        why = f"it closed the connection at once{how}"
         raise DialError.of(host, port, [(format_address(host, port), why)]) from error
     except KafkaConfigurationError:
         stream.abort()
