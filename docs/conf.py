@@ -50,8 +50,9 @@ html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_use_index = False
 html_show_copyright = False
-copybutton_selector = "div:not(.highlight-text):not(.highlight-none) > div.highlight > pre"  # not what programs print
+copybutton_selector = "div:not(.highlight-text, .highlight-default) > div.highlight > pre"  # not what programs print
 html_show_sphinx = False
+highlight_language = "none"  # blocks without a language are what programs print, and diagrams
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "monokai"
 

@@ -25,7 +25,7 @@ OF_ROOT = {"CHANGELOG.md": "CHANGES", "CONTRIBUTING.md": "HELPING", "SECURITY.md
 """By file of the root: the name of its page. There is no page of the README; links to it lead to the front page."""
 PART_LINES = 130
 """Length of the parts into which long lists of changes are split, in lines."""
-_LINK = re.compile(r"(`+)(?:(?!\1).)*\1|(?P<file>\[[A-Z_]+\.md)?\]\((?P<target>[^)\s]+)\)", re.DOTALL)
+_LINK = re.compile(r"(`+)(?:(?!\1).)*\1|(?P<file>\[(?:docs/)?[A-Z_]+\.md)?\]\((?P<target>[^)\s]+)\)", re.DOTALL)
 """Code, or the end of a link with its text if that is the name of a guide's file."""
 
 
