@@ -10,6 +10,7 @@ from types import TracebackType
 
 _NONE, _PASSWORD, _REFUSED = 0, 2, 255
 _IPV4, _NAME, _IPV6 = 1, 3, 4
+_SUCCEEDED, _CONNECTION_REFUSED = 0, 5
 
 
 class Socks5Proxy:
@@ -92,15 +93,24 @@ class Socks5Proxy:
             host = str(ipaddress.ip_address(await reader.readexactly(4 if kind == _IPV4 else 16)))
         port = int.from_bytes(await reader.readexactly(2), "big")
         self.asked.append((host, port))
-        writer.write(bytes((5, self._reply, 0, _IPV4, 0, 0, 0, 0, 0, 0)))
         if self._reply:
-            await writer.drain()
+            await _answer(writer, self._reply)
             return
-        far_reader, far_writer = await asyncio.open_connection(self._names.get(host, host), port)
+        try:
+            far_reader, far_writer = await asyncio.open_connection(self._names.get(host, host), port)
+        except OSError:  # such as the IPv6 address of a name whose server listens on the IPv4 address
+            await _answer(writer, _CONNECTION_REFUSED)
+            return
         with contextlib.closing(far_writer):
+            await _answer(writer, _SUCCEEDED)
             back = asyncio.ensure_future(_copy(far_reader, writer))
             await _copy(reader, far_writer)
             back.cancel()
+
+
+async def _answer(writer: asyncio.StreamWriter, reply: int) -> None:
+    writer.write(bytes((5, reply, 0, _IPV4, 0, 0, 0, 0, 0, 0)))
+    await writer.drain()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

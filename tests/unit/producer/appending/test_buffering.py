@@ -256,6 +256,8 @@ def test_failures_with_dropped_futures_are_logged_once_per_batch(caplog: pytest.
                 await producer.send(b"x")
             await asyncio.sleep(1)
 
+    gc.collect()  # so that no future of another test is collected below
+    caplog.clear()
     simulate(scenario)
     gc.collect()
     (line,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
