@@ -70,7 +70,7 @@ def sums(events: list[Event]) -> Any:
     return dataclasses.replace(totals, busy=round(totals.busy, 6))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_sums_audits_and_metrics_are_those_of_the_whole_history(seed: int) -> None:
     whole_run = random_run(seed)
     kept: list[Event] = []
@@ -252,12 +252,12 @@ def killed_at(directory: Path, events: list[Event], step: int) -> int:
     return number
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_kill_at_any_step_loses_nothing(tmp_path: Path, seed: int) -> None:
     events = random_run(seed, 40)
     chance = random.Random(seed)
     kills = 0
-    for step in [*range(1, 12), *(chance.randrange(12, 250) for _ in range(15))]:
+    for step in [*range(1, 12), *(chance.randrange(12, 250) for _ in range(12))]:
         directory = tmp_path / str(step)
         number = killed_at(directory, events, step)
         kills += number < len(events)
@@ -272,7 +272,7 @@ def test_a_kill_at_any_step_loses_nothing(tmp_path: Path, seed: int) -> None:
         for event in rest:
             file.append(event)
         assert audited(read_events(directory)) == audited(events)
-    assert kills > 15
+    assert kills > 12
 
 
 def test_the_files_of_ended_streams_are_shortened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
