@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import logging
 import os
 from collections.abc import Iterable, Sequence
@@ -184,10 +183,9 @@ def replace(path: Path, events: Iterable[Event]) -> None:
     data = "".join(to_json(event) + "\n" for event in events).encode()
     try:
         with new.open("wb", buffering=0) as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # so that `remove_leftovers` leaves it alone
             _write(file.fileno(), data)
             os.fsync(file.fileno())
-            os.replace(new, path)
+        os.replace(new, path)
     except OSError:
         with contextlib.suppress(OSError):
             new.unlink()
@@ -207,10 +205,9 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Remove the new files of runs that were killed while they wrote them. Those of other runs are locked."""
+    """Remove the new files of runs that were killed while they wrote them. Call it while no stream runs."""
     for path in directory.glob(f".*{_NEW}"):
-        with contextlib.suppress(OSError), path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with contextlib.suppress(OSError):
             path.unlink()
 
 

@@ -20,7 +20,7 @@ from kafka.pipelines.audit.ledger import Ledger
 from kafka.pipelines.audit.micro_batches import gaps, joined, overlaps, whole, without_event
 from kafka.pipelines.audit.scope import scope_of
 from kafka.pipelines.directories import PipelineDirectory
-from kafka.pipelines.event_folding import FoldingEventFile, Limits, adjoin, fold, fold_ended, remove_leftovers
+from kafka.pipelines.event_folding import FoldingEventFile, Limits, adjoin, fold, fold_ended
 from kafka.pipelines.events import Event, EventFile, SourceCounts, from_json, read_events, to_json
 from kafka.pipelines.metrics import prometheus_text
 from kafka.pipelines.report import html
@@ -311,17 +311,13 @@ def test_a_file_that_cannot_be_shortened_grows(tmp_path: Path, monkeypatch: pyte
     assert (tmp_path / "0.jsonl").exists()
 
 
-def test_the_new_file_of_a_run_that_writes_it_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_stream_removes_the_new_file_of_a_killed_run(tmp_path: Path) -> None:
+    append_all(tmp_path, Sample().run(20).events)
+    before = read_events(tmp_path)
     (tmp_path / ".old.new").write_text("left behind")
-
-    def at_step(step: int) -> None:
-        remove_leftovers(tmp_path)
-
-    with monkeypatch.context() as patch:
-        Steps(patch, at_step)
-        append_all(tmp_path, Sample().run(20).events)
+    fold_ended(tmp_path)
     assert [each.name for each in tmp_path.iterdir()] == ["0001.jsonl"]
-    assert len(read_events(tmp_path)) < 20
+    assert read_events(tmp_path) == before
 
 
 def test_the_report_draws_folds(tmp_path: Path) -> None:
