@@ -78,7 +78,6 @@ print("\\n".join(failed), end="")
 """
 
 
-@pytest.mark.exhaustive
 def test_every_module_can_be_imported() -> None:
     names = [name for name in modules() if find_spec(NEED_MORE.get(name, "kafka")) is not None]
     assert run_without_posix(IMPORTS, json.dumps(names), libraries=LIBRARIES + EXTRAS) == ""
