@@ -214,6 +214,11 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     "recipes/copy-a-topic-with-its-groups": (
         "mirror",
         "mirrormaker",
+        "mirror maker",
+        "cutover",
+        "failover",
+        "clone topic",
+        "move group cluster",
         "replicate",
         "replication",
         "another cluster",
@@ -244,8 +249,8 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     ),
     "recipes/exactly-once": ("eos", "transactions", "idempotent", "duplicates"),
     "recipes/fastapi": ("web service", "starlette", "flask", "rest api", "http", "lifespan"),
-    "recipes/filtered-tail": ("grep", "filter", "json", "jq", "watch", "follow", "tail"),
-    "recipes/lag-alarm": ("alert", "alerting", "cron", "monitoring", "lag", "consumer lag"),
+    "recipes/filtered-tail": ("grep", "filter", "json", "jq", "watch", "follow", "tail", "tail -f"),
+    "recipes/lag-alarm": ("alert", "lag alert", "alerting", "cron", "monitoring", "lag", "consumer lag"),
     "recipes/litestar": ("web service", "asgi", "rest api"),
     "recipes/move-a-group": (
         "reset offsets",
@@ -256,7 +261,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
         "reset consumer group",
         "replay",
     ),
-    "recipes/notebook": ("jupyter", "ipython", "colab", "widgets", "anywidget"),
+    "recipes/notebook": ("jupyter", "ipython", "colab", "widgets", "anywidget", "ipywidgets"),
     "recipes/read-from-a-point-in-time": (
         "time travel",
         "timestamp",
@@ -271,12 +276,20 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     ),
     "recipes/schema-evolution": (
         "avro evolve schema",
+        "avro evolution",
         "evolve schema",
         "schema compatibility",
         "add field",
         "backward compatible",
     ),
-    "recipes/test-with-a-failing-broker": ("chaos", "fault injection", "mock", "simulate failure", "toxiproxy"),
+    "recipes/test-with-a-failing-broker": (
+        "chaos",
+        "fault injection",
+        "mock",
+        "mock broker",
+        "simulate failure",
+        "toxiproxy",
+    ),
     "COMMAND_LINE/kafka-partitions": (
         "increase partitions",
         "add partitions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from xdist.scheduler import LoadScopeScheduling
@@ -36,6 +37,11 @@ class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]  # which has no t
             if other in self.registered_collections:
                 self._reschedule(other)
         return died_of
+
+    def _assign_work_unit(self, node: Any) -> None:
+        """Give a process a scope. If the process has just died, `remove_node` gives the scope to another one."""
+        with contextlib.suppress(OSError):
+            super()._assign_work_unit(node)
 
     def _reschedule(self, node: Any) -> None:
         """Give a process as many tests as it needs to go on, where xdist's own method gives one scope at most."""

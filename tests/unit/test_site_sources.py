@@ -106,12 +106,12 @@ def test_the_links_of_the_pages_lead_to_pages_that_exist() -> None:
     assert len(list(site.pages())) == len(names)
 
 
-def test_search_words_are_of_pages_that_exist() -> None:
+def test_search_words_are_of_pages_that_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = {page.name for guide in sources.Site().guides.values() for page in guide.pages}
     assert sources.KEYWORDS.keys() - names == set()
-    words = sources.KEYWORDS["UI"].replace(" ", ", ")
-    assert sources.front_matter("UI") == f"---\nmyst:\n  html_meta:\n    keywords: {words}\n---\n"
-    assert sources.front_matter("GROUPS") == ""
+    monkeypatch.setitem(sources.KEYWORDS, "NOTHING", ("words",))
+    with pytest.raises(ValueError, match="names pages that do not exist: NOTHING"):
+        sources.write(tmp_path)
 
 
 def test_a_long_list_of_changes_comes_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

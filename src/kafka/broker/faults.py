@@ -101,6 +101,7 @@ class FaultRule:
         nbytes: int = 0,
         handled: bool = False,
     ) -> None:
+        _check_numbers(after=after, times=times, nbytes=nbytes, seconds=seconds)
         self.action: Final = action
         self.api: Final = _api_name(api)
         self.topic: Final = topic
@@ -314,6 +315,22 @@ class Faults:
                 ),
                 None,
             )
+
+
+def _check_numbers(after: object, times: object, nbytes: object, seconds: object) -> None:
+    """Raise `TypeError` or `ValueError` for an argument that cannot be counted or waited for."""
+    for name, value in (("after", after), ("times", times), ("nbytes", nbytes)):
+        if value is not None or name != "times":
+            _check_number(name, value, "a whole number")
+    _check_number("seconds", seconds, "a number of seconds")
+
+
+def _check_number(name: str, value: object, expected: str) -> None:
+    is_number = isinstance(value, int) or (isinstance(value, float) and name == "seconds")
+    if isinstance(value, bool) or not is_number:
+        raise TypeError(f"{name} of a fault: expected {expected}, got {value!r} ({type(value).__name__})")
+    if not cast("float", value) >= 0:  # or not a number
+        raise ValueError(f"{name} of a fault: expected {expected} of at least 0, got {value!r}")
 
 
 def _code(error: object) -> int:

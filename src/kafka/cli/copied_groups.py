@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kafka.cli.command_output import note
 from kafka.cli.consume.source import Snapshot, closing, open_read
 from kafka.cli.session import Session
+from kafka.config.option import nearest
 from kafka.spark.exactly_once.decision import is_decision
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
@@ -137,7 +138,8 @@ def _committed(admin: "KafkaAdminClient", topic: str, own: str, names: Sequence[
         if offsets:
             found[group] = Committed(offsets, share)
         elif group in names:
-            note(f"{group}: no {'start' if share else 'committed'} offsets on {topic}")
+            hint = "" if group in types else nearest(group, types)
+            note(f"{group}: no {'start' if share else 'committed'} offsets on {topic}{hint}")
     return found
 
 

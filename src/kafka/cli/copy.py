@@ -148,6 +148,9 @@ def command(
                 session.output.table(copy.translated, ["group", "topic", "partition", "source", "offset", "error"])
     if any(row["error"] for row in copy.translated):
         raise click.ClickException(_explained(copy.translated))
+    if missing := set(groups) - {row["group"] for row in copy.translated}:
+        names = ", ".join(sorted(missing))
+        raise click.ClickException(f"nothing was translated for {names}: check the names with 'kafka groups list'")
 
 
 def _explained(rows: list[dict[str, Any]]) -> str:

@@ -340,3 +340,27 @@ def test_the_repr_of_a_rule_describes_it() -> None:
         repr(faults.delay(0.5, handled=True, after=2))
         == "<FaultRule: wait, after=2, seconds=0.5, handled=True; 0 hits>"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"times": "2"}, r"times of a fault: expected a whole number, got '2' \(str\)"),
+        ({"times": True}, r"times of a fault: expected a whole number, got True"),
+        ({"after": 1.5}, r"after of a fault: expected a whole number, got 1\.5"),
+        ({"after": None}, r"after of a fault: expected a whole number, got None"),
+        ({"times": -1}, r"times of a fault: expected a whole number of at least 0, got -1"),
+    ],
+)
+def test_numbers_of_faults_are_checked(given: dict[str, Any], said: str) -> None:
+    faults = Faults()
+    with pytest.raises((TypeError, ValueError), match=said):
+        faults.hang_up(**given)
+    assert faults.rules == ()
+
+
+def test_the_delay_of_a_fault_is_checked() -> None:
+    with pytest.raises(TypeError, match=r"seconds of a fault: expected a number of seconds, got '5' \(str\)"):
+        Faults().delay("5")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"seconds of a fault: expected a number of seconds of at least 0, got nan"):
+        Faults().delay(float("nan"))

@@ -119,6 +119,17 @@ def test_groups_are_not_moved_back_and_only_named_groups_move(
     assert cli.json("groups", "lag", f"other-{source}")[0]["topic"] == source
 
 
+def test_a_misspelt_group_is_an_error(cli: Cli, topic: MakeTopic) -> None:
+    source = topic(1)
+    cli("produce", source, stdin="a\nb\n")
+    cli("groups", "set-offsets", f"couriers-{source}", "-o", f"{source}:0:1")
+    result = cli.run("copy", source, f"{source}-copy", "--group", f"courier-{source}")
+    assert result.exit_code == 1
+    assert f"no committed offsets on {source}; did you mean 'couriers-{source}'?" in result.stderr
+    assert f"nothing was translated for courier-{source}: check the names" in result.stderr
+    cli("copy", source, f"{source}-copy", "--group", f"couriers-{source}")
+
+
 def test_groups_with_members_on_the_target_and_foreign_records_are_reported(
     cli: Cli, topic: MakeTopic, broker: EmbeddedBroker
 ) -> None:
