@@ -87,7 +87,7 @@ async def test_access_pages_say_what_the_tools_say(kafka: ApacheKafka) -> None:
         page = await until(pages, "/users", lambda page: "ada" in rows_of(page, "Users")[0])
         assert rows_of(page, "Users") == [["ada", "SCRAM-SHA-256", "4,096"]]
         page = await until(pages, "/quotas", lambda page: "user ada" in page)
-        assert rows_of(page, "Quotas") == [["user ada", "consumer_byte_rate", "1,048,576"]]
+        assert rows_of(page, "Quotas") == [["user ada", "consumer_byte_rate", "1,048,576 B/s"]]
     listed = await told(kafka, f"{TOOLS}.AclCommand", "--list")
     assert re.search(r"principal=User:ada, host=\*, operation=READ, permissionType=ALLOW", listed)
     listed = await told(kafka, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "users")
