@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.chromium import evaluated
+from harness.web_ui import web_ui
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.pipelines.events import to_json
@@ -21,7 +19,6 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 from unit.pipelines.sample_events import NAME, Sample
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
-PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")}
 PATHS = (
     "", "?sort=-size", "topic?name=orders", "messages", "messages?topic=orders", "messages?topic=orders&where=value.a",
     "message?topic=orders&partition=0&offset=0", "tail?topic=orders", "produce?topic=orders", "groups", "group?id=dead",
@@ -57,16 +54,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             admin.alter_group_offsets("dead", {TopicPartition("orders", 0): OffsetAndMetadata(1, "", None)})
         with SchemaRegistryClient({"url": broker.registry_url}) as client:
             client.register_schema("orders-value", Schema('{"type": "string"}'))
-        command = [sys.executable, "-m", "kafka_columnar", "ui", "-b", servers, "--port", "0", "--allow-writes"]
-        command += ["--registry", broker.registry_url, "--pipelines", str(folder)]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=PLAIN) as process:
-            try:
-                assert process.stderr is not None
-                line = process.stderr.readline()
-                assert line.startswith("Web UI at "), line
-                yield line.split()[3]
-            finally:
-                process.kill()
+        options = ["-b", servers, "--allow-writes", "--registry", broker.registry_url, "--pipelines", str(folder)]
+        with web_ui(*options) as ui:
+            yield ui.address
 
 
 @pytest.mark.parametrize("width", [1400, 390])

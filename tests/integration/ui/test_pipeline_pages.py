@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,15 +9,12 @@ from pathlib import Path
 import pytest
 
 from harness.chromium import open_page
+from harness.web_ui import web_ui
 from kafka.broker import EmbeddedBroker
 from kafka.pipelines.events import EventFile
 from unit.pipelines.sample_events import NAME, Sample, several_runs
 
 pytestmark = pytest.mark.once
-
-ENVIRONMENT = {
-    name: value for name, value in os.environ.items() if not name.startswith("KAFKA_") or name == "KAFKA_PURE"
-}
 
 
 @pytest.fixture(scope="module")
@@ -36,17 +30,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(project: Path) -> Iterator[str]:
     """The UI's address."""
-    with EmbeddedBroker() as broker:
-        command = [sys.executable, "-m", "kafka_columnar", "ui", "--port", "0", "--interval", "0.5"]
-        command += ["-b", broker.bootstrap_servers, "--pipelines", str(project)]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
-            try:
-                assert process.stderr is not None
-                line = process.stderr.readline()
-                assert line.startswith("Web UI at "), line
-                yield line.split()[3]
-            finally:
-                process.kill()
+    with (
+        EmbeddedBroker() as broker,
+        web_ui("--interval", "0.5", "-b", broker.bootstrap_servers, "--pipelines", str(project)) as ui,
+    ):
+        yield ui.address
 
 
 def test_a_page_follows_a_running_pipeline(chromium: Path, address: str, project: Path) -> None:

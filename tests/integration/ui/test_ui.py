@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.chromium import open_page
+from harness.web_ui import web_ui
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
 
 pytestmark = [pytest.mark.integration, pytest.mark.once]
 
 HOSTILE = "<img src=x onerror=document.title='taken'><script>document.title='taken'</script>"
-PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")}
 
 
 @pytest.fixture(scope="module")
@@ -29,16 +26,8 @@ def address() -> Iterator[str]:
             producer.send("orders", HOSTILE.encode(), key=HOSTILE.encode(), headers=[(HOSTILE, HOSTILE.encode())])
             for number in range(20):
                 producer.send("orders", json.dumps({"number": number}).encode(), key=b"order %d" % number)
-        command = [sys.executable, "-m", "kafka_columnar", "ui", "--port", "0", "--interval", "0.5"]
-        command += ["-b", broker.bootstrap_servers]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=PLAIN) as process:
-            try:
-                assert process.stderr is not None
-                line = process.stderr.readline()
-                assert line.startswith("Web UI at "), line
-                yield line.split()[3]
-            finally:
-                process.kill()
+        with web_ui("--interval", "0.5", "-b", broker.bootstrap_servers) as ui:
+            yield ui.address
 
 
 def test_a_page_follows_the_cluster(chromium: Path, address: str) -> None:

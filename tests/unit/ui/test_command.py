@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.ports import free_port
+from harness.web_ui import web_ui
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
 from kafka.ui import web_server
@@ -32,19 +33,11 @@ PLAIN = {name: value for name, value in os.environ.items() if not name.startswit
 @contextlib.contextmanager
 def running(*arguments: str, **env: str) -> Iterator[tuple[subprocess.Popen[str], http.client.HTTPConnection]]:
     """Run the program; yield it, and a connection to its page."""
-    command = [sys.executable, "-m", "kafka_columnar", "ui", "--port", "0", "--interval", "0.5", *arguments]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=PLAIN | env) as process:
-        try:
-            assert process.stderr is not None
-            line = process.stderr.readline()
-            assert line.startswith("Web UI at http://127.0.0.1:"), line
-            address = urlsplit(line.split()[3])
-            assert address.hostname is not None
-            connection = http.client.HTTPConnection(address.hostname, address.port or 0, timeout=200)
-            with contextlib.closing(connection):
-                yield process, connection
-        finally:
-            process.kill()
+    with web_ui("--interval", "0.5", *arguments, **env) as (process, address):
+        assert address.startswith("http://127.0.0.1:"), address
+        connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port or 0, timeout=200)
+        with contextlib.closing(connection):
+            yield process, connection
 
 
 def stream(connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
@@ -91,31 +84,24 @@ def test_with_a_certificate_it_speaks_https_and_requires_the_token(
     made += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
     subprocess.run(made, check=True, capture_output=True)
     token = "a token that is long enough"
-    command = [sys.executable, "-m", "kafka_columnar", "ui", "--listen", "127.0.0.1", "--port", "0", "--token"]
-    command += ["-b", broker.bootstrap_servers]
-    command += ["--tls-cert", str(certificate), "--tls-key", str(key)]
-    env = PLAIN | {"KAFKA_UI_TOKEN": token}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env) as process:
-        try:
-            assert process.stderr is not None
-            line = process.stderr.readline()
-            assert line.startswith("Web UI at https://127.0.0.1:"), line
-            port = urlsplit(line.split()[3]).port or 0
-            context = ssl.create_default_context(cafile=str(certificate))
-            connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=200, context=context)
-            with contextlib.closing(connection):
-                connection.request("GET", "/")
-                answer = connection.getresponse()
-                assert answer.status == 401
-                answer.read()
-                body = urlencode({"login": "token", "token": token})
-                connection.request("POST", "/login", body)
-                answer = connection.getresponse()
-                assert answer.status == 303
-                assert answer.headers["set-cookie"].startswith("__Host-kafka_ui_session_")
-                assert "; Secure" in answer.headers["set-cookie"]
-        finally:
-            process.kill()
+    options = ["--listen", "127.0.0.1", "--token", "-b", broker.bootstrap_servers]
+    options += ["--tls-cert", str(certificate), "--tls-key", str(key)]
+    with web_ui(*options, KAFKA_UI_TOKEN=token) as ui:
+        assert ui.address.startswith("https://127.0.0.1:"), ui.address
+        port = urlsplit(ui.address).port or 0
+        context = ssl.create_default_context(cafile=str(certificate))
+        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=200, context=context)
+        with contextlib.closing(connection):
+            connection.request("GET", "/")
+            answer = connection.getresponse()
+            assert answer.status == 401
+            answer.read()
+            body = urlencode({"login": "token", "token": token})
+            connection.request("POST", "/login", body)
+            answer = connection.getresponse()
+            assert answer.status == 303
+            assert answer.headers["set-cookie"].startswith("__Host-kafka_ui_session_")
+            assert "; Secure" in answer.headers["set-cookie"]
 
 
 @pytest.mark.slow
