@@ -110,7 +110,7 @@ def test_without_a_broker_the_task_fails_with_the_reason(python: Path, home: Pat
     variables = settings(home) | {"AIRFLOW_CONN_KAFKA_DEFAULT": connection(nobody), "ORDERS_FOLDER": str(tmp_path)}
     done = run(python, "-m", "airflow", "tasks", "test", "orders", "plan", TEN, cwd=home / "dags", **variables)
     said = done.stdout + done.stderr
-    assert done.returncode == 1, said[-3000:]
+    assert done.returncode == 1 or "new_state=up_for_retry" in said, said[-3000:]  # 0 if Airflow will try it again
     assert "NoBrokersAvailable" in said
     assert nobody in said
     assert not list(tmp_path.iterdir())
