@@ -13,7 +13,7 @@ HEAD = """\
 
 All errors are subclasses of `KafkaError`, in `kafka.errors`. `python -m scripts.reference` generates this page
 from that module. Catch the most specific error that you can handle. `error.retriable` is True if the same call may
-succeed later; the tables mark these errors with R. Clients retry them automatically, so if a retriable error reaches
+succeed later; the tables say which errors are retriable. Clients retry them automatically, so if a retriable error reaches
 you, its cause has lasted for the whole timeout. `error.remedy` says what to do; it is the last column of the tables.
 
 **Producer.** A delivery error belongs to a record. `future.get()` and the future's callbacks report it. If the program
@@ -28,12 +28,16 @@ items: check the result.
 """
 CLIENTS = """
 ## What clients raise
-| error | | meaning | what to do |
+The names are in `kafka.errors`.
+
+| error | retriable | meaning | what to do |
 |---|---|---|---|
 """
 BROKERS = """
 ## What brokers return
-| code | error | | meaning | what to do |
+The codes are those of Kafka's protocol.
+
+| code | error | retriable | meaning | what to do |
 |---:|---|---|---|---|
 """
 VALUES = """
@@ -104,4 +108,4 @@ def says(cls: type[Exception]) -> str:
 
 
 def _flag(cls: type[errors.KafkaError]) -> str:
-    return "R" if cls.retriable else ""
+    return "yes" if cls.retriable else ""
