@@ -13,8 +13,8 @@ HEAD = """\
 
 All errors are subclasses of `KafkaError`, in `kafka.errors`. `python -m scripts.reference` generates this page
 from that module. Catch the most specific error that you can handle. `error.retriable` is True if the same call may
-succeed later; the tables say which errors are retriable. Clients retry them automatically, so if a retriable error reaches
-you, its cause has lasted for the whole timeout. `error.remedy` says what to do; it is the last column of the tables.
+succeed later. Clients retry such errors automatically, so if one reaches you, its cause has lasted for the whole
+timeout. `error.remedy` says what to do. Both are columns of the tables.
 
 **Producer.** A delivery error belongs to a record. `future.get()` and the future's callbacks report it. If the program
 neither keeps nor checks the future, `flush()` or the end of the `with` block raises the error; without these calls, the

@@ -143,7 +143,8 @@ async def describe_configs(
 def _outcome(key: ConfigKey, told: Any) -> Outcome:
     """Return a broker's result; `told` is None if the broker omitted a resource of a type that it may not know."""
     code = InvalidRequestError.errno if told is None else told.error_code
-    if code == InvalidRequestError.errno and key.resource_type in _RELEASES:
+    is_unknown = told is None or not told.error_message or "resource type" in told.error_message.lower()
+    if code == InvalidRequestError.errno and is_unknown and key.resource_type in _RELEASES:
         kind = answered_member(ConfigResourceType, key.resource_type)
         text = f"the broker does not support this type of resource, which requires Kafka {_RELEASES[kind]}"
         return Outcome(key, UnsupportedVersionError.errno, text, None)
