@@ -19,7 +19,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "ADMIN.md"
 HEADING = "## Methods\n"
 INTRODUCTION = """
 "Kafka" is the first release whose brokers support the method, if that is later than 0.10.2; with older brokers, the
-method raises `UnsupportedVersionError`. A ✓ in the last column means that the embedded broker supports the method.
+method raises `UnsupportedVersionError`. A ✓ means that the embedded broker supports the method.
 Methods without a counterpart in Java's `Admin` come from kafka-python, or exist only in this package. `python -m
 scripts.reference` generates these tables from the docstrings.
 """
@@ -46,7 +46,7 @@ def _methods() -> dict[type, dict[str, FunctionType]]:
 def _subject(cls: type, methods: dict[str, FunctionType]) -> str:
     subject = re.match(r"Methods for (?:the )?([^.(,]+)", inspect.getdoc(cls) or "")
     heading = subject[1][0].upper() + subject[1][1:].strip() if subject else "The client"
-    lines = [f"\n### {heading}\n| method | | Java's `Admin` | Kafka | |\n|---|---|---|---|---|\n"]
+    lines = [f"\n### {heading}\n| method | | Java's `Admin` | Kafka | embedded broker |\n|---|---|---|---|---|\n"]
     lines += [_row(name, inspect.getdoc(method) or "") for name, method in methods.items()]
     return "".join(lines)
 

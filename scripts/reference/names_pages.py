@@ -65,7 +65,7 @@ def pages() -> dict[str, str]:
     hidden = "".join(f"{name}\n" for name in MODULES)
     found["index.md"] = (
         "# Names\n\nEvery public name, from the docstrings. Types of arguments are in the signatures, units in the "
-        "names (`_ms`, `_bytes`).\nOptions are in [OPTIONS.md](../OPTIONS.md), errors in [ERRORS.md](../ERRORS.md).\n\n"
+        "names (`_ms`, `_bytes`).\n[Options](../OPTIONS.md) and [errors](../ERRORS.md) have pages of their own.\n\n"
         "| module | |\n|---|---|\n" + "".join(rows) + f"\n```{{toctree}}\n:hidden:\n\n{hidden}```\n"
     )
     return found

@@ -32,8 +32,8 @@ def sizes(site: Path, chromium: str) -> Iterator[str]:
             yield f"{each.page} is {each.height} pixels high, over {MOST_PIXELS}: split it (scripts/site/chapters.py)"
         if each.overflows:
             yield f"{each.page} is wider than {each.width} pixels"
-        if each.width == desktop:
-            yield from (f"{each.page} has a table that does not fit: {text}" for text in each.cut_tables)
+        cut = f"{each.page} has a table that does not fit {each.width} pixels"
+        yield from (f"{cut}: {text}" for text in each.cut_tables)
 
 
 def main() -> int:
