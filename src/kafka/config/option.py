@@ -143,8 +143,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint for a misspelt name, or ""."""
     import difflib  # imported here because only errors need it
 
-    found = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    by_letters = {each.lower(): each for each in known}
+    found = difflib.get_close_matches(name.lower(), list(by_letters), n=1, cutoff=0.6)
+    return f"; did you mean {by_letters[found[0]]!r}?" if found else ""
 
 
 def whole_number(value: Any) -> int | None:

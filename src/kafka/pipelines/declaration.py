@@ -17,7 +17,7 @@ from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, mode
 from kafka.config import secrecy
 from kafka.errors import KafkaConfigurationError
 from kafka.pipelines.field_types import DIRECTORY, Directory, Duration, Identifier, Name, Options, Text, Topic, selects
-from kafka.pipelines.problems import Location, path_text, problem_text
+from kafka.pipelines.problems import Location, key_of, path_text, problem_text
 from kafka.pipelines.source_declaration import (
     DECODES,
     MAX_RULES,
@@ -301,22 +301,23 @@ def declare(
 def _location(problem: ErrorDetails) -> Location:
     """Return the location in the user's text.
 
-    That of pydantic also contains the kind of the sink. It is empty for a problem of the whole declaration, whose text
-    may begin with a key.
+    That of pydantic also contains the kind of the sink. It lacks the key that the text of a problem of several keys
+    begins with.
     """
     location: Location = problem["loc"]
-    if not location:
-        key = str((problem.get("ctx") or {}).get("error", "")).partition(":")[0]
-        return (key,) if key in Declaration.model_fields else ()
-    return location[:1] + location[2:] if location[:1] == ("sink",) and location[1:2] else location
+    if location[:1] == ("sink",) and len(location) > 1:
+        inner = key_of(location[2:], problem, _SINKS[str(location[1])])
+        return (*location[:1], *inner)
+    return key_of(location, problem, Declaration)
 
 
 def _problem(problem: ErrorDetails) -> str:
     location = problem["loc"]
     if location[:1] != ("sink",) or len(location) == 1:
         return problem_text(location, problem, Declaration)
-    text = problem_text(location[2:], problem, _SINKS[str(location[1])])
-    return f"sink.{text}" if location[2:] else f"sink: {text.removeprefix(': ')}"
+    kind = str(location[1])
+    keys = tuple(TARGETS) if kind not in TARGETS else ()
+    return problem_text(location[2:], problem, _SINKS[kind], location[:1], keys)
 
 
 M = TypeVar("M", bound=BaseModel)

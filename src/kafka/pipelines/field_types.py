@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +22,15 @@ ColumnPath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(
 """A column, or a field within a struct column, such as ``kafka.timestamp``."""
 Topic = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
+
+PATTERNS = {
+    r"^[A-Za-z][A-Za-z0-9._-]{0,99}$": "a name of at most 100 letters, digits, '.', '_' and '-' that begins with a "
+    "letter",
+    r"^[A-Za-z_][A-Za-z0-9_]*$": "a name of letters, digits and '_' that does not begin with a digit",
+    r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$": "the name of a column, such as origin or kafka.timestamp",
+    r"^[A-Za-z0-9._-]{1,249}$": "the name of a topic: at most 249 letters, digits, '.', '_' and '-'",
+}
+"""What the patterns of names above mean, for error messages."""
 
 DIRECTORY = "directory"
 """Key of the validation context whose value is the directory that relative paths start from."""
@@ -52,10 +62,33 @@ def selects(pattern: str, topic: str) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Format a value for an error message; show only its type if it is not a scalar or may be a secret."""
-    if value is None or isinstance(value, bool | int | float):
+    """Format a value for an error message as YAML writes it; show only its kind if it may be a secret or has parts."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return repr(value)
-    return secrecy.shown("", value) if isinstance(value, str) else f"a {type(value).__name__}"
+    return secrecy.shown("", value) if isinstance(value, str) else kind_text(value)
+
+
+def kind_text(value: Any) -> str:
+    """Describe the kind of a value in YAML's terms, without showing text, numbers and parts."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "text"
+        case Mapping():
+            return "keys and values" if value else "{}"
+        case list() | tuple():
+            return "a list" if value else "an empty list"
+        case datetime.datetime():
+            return "a time"
+        case datetime.date():
+            return "a date"
+        case _:
+            return f"a {type(value).__name__}"
 
 
 def _option_text(value: Any) -> Any:
@@ -81,6 +114,15 @@ def _start(value: str) -> str:
 def _version(value: str) -> str:
     if value != "latest" and not value.isdecimal():
         raise ValueError(f"expected latest or a number, got {value!r}")
+    return value
+
+
+def _no_number(value: Any) -> Any:
+    """Reject a duration without a unit."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        raise ValueError(
+            f"expected a duration with its unit, such as {value if isinstance(value, int) else 10} seconds, got {value}"
+        )
     return value
 
 
@@ -141,7 +183,7 @@ def _local(value: str) -> str:
 Expression = Annotated[Any, BeforeValidator(_expression)]
 Start = Annotated[str, BeforeValidator(_option_text), AfterValidator(_start)]
 Version = Annotated[str, BeforeValidator(_option_text), AfterValidator(_version)]
-Duration = Annotated[str, AfterValidator(_duration)]
+Duration = Annotated[str, BeforeValidator(_no_number), AfterValidator(_duration)]
 """A duration in Spark's notation, such as ``1 hour 30 minutes``."""
 Since = Annotated[str, BeforeValidator(_time_text), AfterValidator(_since)]
 PathText = Annotated[Text, AfterValidator(_resolved)]

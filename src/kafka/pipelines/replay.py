@@ -11,10 +11,9 @@ import dataclasses
 import datetime
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafka.config.option import nearest
 from kafka.errors import IllegalStateError
 from kafka.pipelines import record_headers
 from kafka.pipelines.batch_runs import BoundedRun
@@ -33,9 +32,8 @@ from kafka.pipelines.bounded_runs import (
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Source
 from kafka.pipelines.directories import directory_of
-from kafka.pipelines.events import Event, read_events
 from kafka.pipelines.planning import plan as plan_rows
-from kafka.pipelines.rules import SETTINGS, all_rules
+from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent
 from kafka.pipelines.run_results import RunResult, failure_of
 from kafka.pipelines.source_rows import Origin, added_headers, dead_letter_origin, read_options
@@ -135,23 +133,6 @@ def replay(
         if not letters:
             return done
         return done.followed_by(process(runs.add(selection, sliced(ranges, slice_offsets), letters, ids)))
-
-
-def check_rule(declaration: Declaration, name: str) -> None:
-    """Raise `InvalidDeclaration` unless a rule of this name is declared, or was when the pipeline last ran."""
-    declared = [rule.name for each in declaration.all_sources.values() for rule in all_rules(declaration, each)]
-    if name in declared:
-        return
-    past = [rule for each in read_events(directory_of(declaration).events) for rule in _rules_of(each)]
-    if name not in past:
-        known = list(dict.fromkeys((*declared, *past)))
-        hint = nearest(name, known) or f"; the rules are {', '.join(map(repr, known))}"
-        raise InvalidDeclaration(f"replay: the pipeline has no rule {name!r}{hint}")
-
-
-def _rules_of(event: Event) -> Iterator[str]:
-    for counts in event.sources.values():
-        yield from counts.rules
 
 
 def _shown(offsets: Mapping[int, tuple[int, int]] | None) -> str | None:

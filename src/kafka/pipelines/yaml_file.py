@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Location, declare, path_text
+from kafka.pipelines.field_types import kind_text
 
 _INDENTATION = ": is the line indented like its neighbours, and is text with ': ' in quotes?"
 """Added to the parser's messages for wrong indentation, which name tokens."""
@@ -161,7 +162,7 @@ class _Document:
             key = self._loader.construct_object(key_node, deep=True)
             line = key_node.start_mark.line + 1
             if not isinstance(key, Hashable):
-                self._problems.append(f"{self._name}:{line}: expected text as a key, got a {type(key).__name__}")
+                self._problems.append(f"{self._name}:{line}: expected text as a key, got {kind_text(key)}")
                 continue
             inner = (*location, str(key))
             if str(key) in found:

@@ -221,7 +221,7 @@ def test_an_unknown_rule_names_the_closest_one(file: Path, declaration: Declarat
 
 
 def test_a_rule_of_an_earlier_run_is_known(declaration: Declaration, tmp_path: Path) -> None:
-    from kafka.pipelines.replay import check_rule
+    from kafka.pipelines.rule_names import check_rule
 
     events = EventFile(tmp_path / "checkpoints" / "delays" / "events", "1")
     counts = SourceCounts(1, 0, 0, 1, {"an old rule": 1})

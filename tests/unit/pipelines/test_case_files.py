@@ -82,8 +82,8 @@ def test_bytes_are_not_encoded() -> None:
     [
         ("dropped: 1", "droped: 1", "p.test.yaml:15: cases[0].droped: unknown key; did you mean 'dropped'?"),
         ("  - name: one\n    rows", "  - rows", "p.test.yaml:3: cases[0].name: this key is missing"),
-        ('hex: "00ff"', 'hex: "0x"', "p.test.yaml:8: cases[0].rows.source[3]: hex: expected bytes in hexadecimal"),
-        ("dropped: 1", "dropped: -1", "p.test.yaml:15: cases[0].dropped: expected greater than or equal to 0"),
+        ('hex: "00ff"', 'hex: "0x"', "p.test.yaml:8: cases[0].rows.source[3].hex: expected bytes in hexadecimal"),
+        ("dropped: 1", "dropped: -1", "p.test.yaml:15: cases[0].dropped: expected a number of at least 0"),
         ("cases:", "cases: []\nother:", "p.test.yaml:3: other: unknown key"),
     ],
 )

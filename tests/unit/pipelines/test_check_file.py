@@ -70,7 +70,7 @@ def test_an_invalid_declaration_is_reported_with_all_its_problems(tmp_path: Path
     text = HEAD + SOURCE + REST.replace("topic: delays", "topik: delays")
     text = text.replace("pipeline: flight-delays", "pipeline: 1 2")
     found = problems(tmp_path, text)
-    assert found[0].startswith("p.yaml:1: pipeline: expected text that matches")
+    assert found[0].startswith("p.yaml:1: pipeline: expected a name of")
     assert found[1:] == [
         "p.yaml:11: sink.topic: this key is missing",
         "p.yaml:11: sink.topik: unknown key; did you mean 'topic'?; known are topic, key, value, exactly_once, options",

@@ -137,6 +137,18 @@ def test_dead_in_json_has_all_bytes_and_the_command_to_replay_a_selection(
     assert since["replay"].endswith("--since 2020-01-01T00:00:00+00:00")
 
 
+def test_dead_refuses_a_misspelt_rule_and_names_the_rules(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    written = Written(broker, tmp_path, "misspelt")
+    found = written.command("dead", "--rule", "smal")
+    assert found.exit_code == 2
+    assert "pipeline misspelt has no rule 'smal'; did you mean 'small'? (the rules are" in found.stderr
+    assert "'small', 'even')" in found.stderr
+    assert written.command("dead", "--rule", "even").exit_code == 0
+    written.send(".dead", b"x", own_headers("misspelt", ("a former rule",), "misspelt/0/1"))
+    assert written.command("dead", "--rule", "a former rule").exit_code == 0
+    assert "'a former rule'" in written.command("dead", "--rule", "zzz", "--from", "0", "--to", "1").stderr
+
+
 def test_dead_letters_that_a_replay_has_processed_are_not_open(broker: EmbeddedBroker, tmp_path: Path) -> None:
     written = Written(broker, tmp_path, "replayed")
     runs = RunDirectory(written.base / "replays", "replay")

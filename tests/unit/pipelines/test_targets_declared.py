@@ -57,7 +57,7 @@ def test_the_key_tells_the_target(sink: str, kind: str) -> None:
         ("{parquet: /data, partition: x}", "flights.yaml:4: sink.partition: unknown key; did you mean 'partition_by'?"),
         ("{delta: /data, key: [id]}", "flights.yaml:4: sink: expected key and order together, or neither"),
         ("{postgresql: t}", "flights.yaml:4: sink.url: this key is missing"),
-        ("{topic: 'a b'}", "flights.yaml:4: sink.topic: expected text that matches"),
+        ("{topic: 'a b'}", "flights.yaml:4: sink.topic: expected the name of a topic"),
         ("{topics: a}", "flights.yaml:4: sink.topic: this key is missing"),
         ("delays", "flights.yaml:4: sink: expected keys and values"),
     ],

@@ -73,7 +73,7 @@ def test_every_problem_is_reported_with_its_line() -> None:
     ]
     assert found[0].endswith("got 'jsn'; did you mean 'json'?")
     assert "unknown key; did you mean 'schema'?; known are format, schema," in found[1]
-    assert found[2].endswith("expected an SQL expression as text, got True")
+    assert found[2].endswith("expected an SQL expression as text, got true")
     assert found[3].endswith("got 'dropp'; did you mean 'drop'?")
     assert found[4].endswith("this key is missing")
     assert "did you mean 'topic'?; known are topic, key," in found[5]
@@ -106,10 +106,10 @@ def test_every_problem_is_reported_with_its_line() -> None:
         ),
         (SMALL.replace("topic: t", "topic: t, topics: [u]"), "f.yaml:3: source: expected one of topic, topics and"),
         (SMALL.replace("topic: t, ", ""), "f.yaml:3: source: expected one of topic, topics and pattern, got none"),
-        (SMALL.replace("format: int", "format: json"), "f.yaml:3: source: value: format json needs schema or"),
-        (SMALL.replace("topic: s", "topic: a b"), "f.yaml:4: sink.topic: expected text that matches"),
+        (SMALL.replace("format: int", "format: json"), "f.yaml:3: source.value: format json needs schema or"),
+        (SMALL.replace("topic: s", "topic: a b"), "f.yaml:4: sink.topic: expected the name of a topic"),
         (SMALL.replace("topic: t,", "topic: t, start: soon,"), "f.yaml:3: source.start: expected earliest, latest or"),
-        (SMALL + "max_bad: 2\n", "f.yaml:5: max_bad: expected less than 1, got 2"),
+        (SMALL + "max_bad: 2\n", "f.yaml:5: max_bad: expected a number below 1, got 2"),
         (SMALL + "rules: [{name: a, holds: b}]\n", "f.yaml:1: dead_letters: expected a topic, because rules have"),
         (
             SMALL + "rules: [{name: a, holds: b}, {name: a, holds: c}]\n",

@@ -92,6 +92,7 @@ def command(
     from kafka.pipelines.client_configs import client_configs
     from kafka.pipelines.dead_letters import DeadLetterTopic, Selection
     from kafka.pipelines.replayed_letters import replayed_letters
+    from kafka.pipelines.rule_names import check_rule
 
     if declaration.dead_letters is None:
         raise click.ClickException(
@@ -102,6 +103,8 @@ def command(
     topic = DeadLetterTopic(declaration.dead_letters.topic, client_configs(declaration))
     replayed = replayed_letters(declaration)
     count = topic.count_by_rule(selection, replayed)
+    if rule is not None and rule not in count.rules:
+        check_rule(declaration, rule, topic.count_by_rule(Selection(name)).rules)
     letters = [] if by_rule else list(topic.letters(selection, limit=limit, newest_first=not oldest))
     later = topic.later_attempts(letters)
     done = {each.position for each in letters if replayed.has(each.position, each.rules)}

@@ -59,7 +59,8 @@ def command(
     130  Ctrl-C stopped the replay
     143  SIGTERM stopped the replay
     """
-    from kafka.pipelines.replay import check_rule, replay
+    from kafka.pipelines.replay import replay
+    from kafka.pipelines.rule_names import check_rule
 
     if rule is not None:
         check_rule(declaration, rule)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_serializer
 
+from kafka.pipelines.field_types import shown
 from kafka.pipelines.targets.target import CHECK_S, TargetError, TargetModel, in_time
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def _function(value: Any) -> Any:
         return value
     if callable(value):
         return value
-    raise ValueError(f"expected a function, or its address as module:function, got {value!r}")
+    raise ValueError(f"expected a function, or its address as module:function, got {shown(value)}")
 
 
 class ForeachBatchSink(TargetModel):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from kafka.pipelines.problems import problem_text
 from kafka.pipelines.targets.delta import DeltaSink
 from kafka.pipelines.targets.iceberg import IcebergSink
 from kafka.pipelines.targets.parquet import ParquetSink
@@ -150,4 +151,4 @@ def _problem(problem: Any, name: str) -> str:
         case "extra_forbidden":
             return f"{path} does not apply to format {name}"
         case _:
-            return f"{path}: {problem['msg']}"
+            return problem_text(problem["loc"], problem, _FORMATS[name])
