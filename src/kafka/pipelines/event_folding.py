@@ -4,6 +4,7 @@
 which an event stands for many old micro-batches. The sums of a file never change, and neither does what an audit finds:
 only consecutive micro-batches whose offsets adjoin are folded. The file is replaced with one call (`replace`), so that
 readers, and the next run after a kill, find the old one or the new one. `Limits` says how many events remain.
+`ended_runs` folds the files of many runs into one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from kafka.pipelines.events import Event, EventFile, Folded, SourceCounts, events_of, to_json
+from kafka.pipelines.events import ENDED_RUNS, Event, EventFile, Folded, SourceCounts, events_of, to_json
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,21 @@ def fold(events: Iterable[Event], limits: Limits) -> list[Event]:
     last = {event.batch: at for at, event in enumerate(events) if event.kind == "batch"}
     # Within a run, Spark repeats a micro-batch with the same number and offsets; only the last one counts.
     kept = [event for at, event in enumerate(events) if not _is_repeated(events, last, at, event)]
-    batches = sorted((event for event in kept if event.kind == "batch"), key=lambda event: event.time)
+    batches = fold_batches(in_order(event for event in kept if event.kind == "batch"), limits)
+    first = next((at for at, event in enumerate(kept) if event.kind == "batch"), len(kept))
+    rest = [event for event in kept[first:] if event.kind != "batch"]
+    return [*kept[:first], *batches, *rest]
+
+
+def fold_batches(batches: Sequence[Event], limits: Limits) -> list[Event]:
+    """Fold old micro-batches.
+
+    Arguments:
+        batches: the micro-batches in the order in which they were processed, without repeated ones.
+        limits: how many to keep, and how many to fold into one event.
+
+    Returns the folds, and the newest micro-batches.
+    """
     old = batches[: max(0, len(batches) - limits.newest)]
     found = _merged(old, limits.each)
     while len(found) > limits.folds:
@@ -69,9 +84,23 @@ def fold(events: Iterable[Event], limits: Limits) -> list[Event]:
         if len(fewer) == len(found):
             break
         found = fewer
-    first = next((at for at, event in enumerate(kept) if event.kind == "batch"), len(kept))
-    rest = [event for event in kept[first:] if event.kind != "batch"]
-    return [*kept[:first], *found, *batches[len(old) :], *rest]
+    return [*found, *batches[len(old) :]]
+
+
+def in_order(batches: Iterable[Event]) -> list[Event]:
+    """Return micro-batches in the order in which they were processed.
+
+    Arguments:
+        batches: the micro-batches in the order of the file. The clock may have been set back between two of them, and
+            a new checkpoint begins at number 0. Only a recovered micro-batch comes too late, with its old time.
+    """
+    found: list[Event] = []
+    for event in batches:
+        at = len(found)
+        while at and (found[at - 1].batch or 0) > (event.batch or 0) and found[at - 1].time > event.time:
+            at -= 1
+        found.insert(at, event)
+    return found
 
 
 def _is_repeated(events: Sequence[Event], last: dict[int | None, int], at: int, event: Event) -> bool:
@@ -218,7 +247,7 @@ def fold_ended(directory: Path) -> None:
     remove_leftovers(directory)
     for path in sorted(directory.glob("*.jsonl")):
         try:
-            if path.stat().st_size >= _LONG:
+            if path.name != ENDED_RUNS and path.stat().st_size >= _LONG:
                 events = list(events_of(path))
                 folded = fold(events, ENDED)
                 if events and events[0].run == "stream" and len(folded) < len(events):

@@ -2,7 +2,8 @@
 
 Each run appends to a file of its own in the directory `events`. ``spark.read.json(directory)`` reads all of them as a
 DataFrame, and `read_events` as objects. The names of the keys are those of the classes here; they are stable. In the
-file of a long stream, events stand for several old micro-batches (`event_folding`).
+file of a long stream, events stand for several old micro-batches (`event_folding`). The file `ENDED_RUNS` has what the
+files of older runs had (`ended_runs`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import dataclasses
 import datetime
 import errno
+import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +21,9 @@ from typing import Any, Literal
 
 Kind = Literal["start", "batch", "stop", "failure"]
 Run = Literal["stream", "replay", "backfill"]
+
+ENDED_RUNS = "0-ended-runs.jsonl"
+"""The file with the folded events of older runs. Its name precedes those of all runs."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,6 +71,21 @@ class Folded:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class EarlierRuns:
+    """The ended runs that the start of a run also stands for: they had the same declaration, and came just before it.
+
+    Arguments:
+        runs: number of runs.
+        failures: number of those that failed.
+        kills: number of those that were killed.
+    """
+
+    runs: int = 0
+    failures: int = 0
+    kills: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Event:
     """An event of a run.
 
@@ -91,6 +111,10 @@ class Event:
             the records. The numbers of late rows and of rows in the state are then unknown, and 0 here.
         folded: for several micro-batches that the event stands for; None for a single one. Counts are their sums,
             ranges span theirs, and lag, state_rows and watermark_ms are those of the last one.
+        earlier: with ``start``, the ended runs that were folded into this one; None if there are none. The time is then
+            that of the first start.
+        covers: with the first event of `ENDED_RUNS`, the names of the files whose events it contains, and which may
+            still exist. Readers ignore these files.
     """
 
     kind: Kind
@@ -111,6 +135,8 @@ class Event:
     cause: str | None = None
     recovered: bool = False
     folded: Folded | None = None
+    earlier: EarlierRuns | None = None
+    covers: Sequence[str] = ()
 
     @property
     def first(self) -> int | None:
@@ -156,10 +182,13 @@ class Event:
 
 
 def to_json(event: Event) -> str:
-    """Format an event as a line of JSON, without keys whose value is None, and without ``recovered`` if it is false."""
+    """Format an event as a line of JSON, without keys whose value is None, and without an empty ``covers`` and a false
+    ``recovered``.
+    """
     content = dataclasses.asdict(event)
-    if not event.recovered:
-        del content["recovered"]
+    for name in ("recovered", "covers"):
+        if not content[name]:
+            del content[name]
     return json.dumps({name: value for name, value in content.items() if value is not None})
 
 
@@ -174,9 +203,13 @@ def from_json(line: str) -> Event:
             name: SourceCounts(**_known(SourceCounts, source) | {"ranges": _ranges(source.get("ranges") or {})})
             for name, source in (given.get("sources") or {}).items()
         }
-        folded = given.get("folded")
-        of_several = None if folded is None else Folded(**_known(Folded, folded))
-        return Event(**_known(Event, given) | {"sources": counts, "folded": of_several})
+        folded, earlier = given.get("folded"), given.get("earlier")
+        parts = {
+            "folded": None if folded is None else Folded(**_known(Folded, folded)),
+            "earlier": None if earlier is None else EarlierRuns(**_known(EarlierRuns, earlier)),
+            "covers": tuple(given.get("covers") or ()),
+        }
+        return Event(**_known(Event, given) | {"sources": counts} | parts)
     except (TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"not an event of a pipeline: {line[:200]!r} ({error})") from error
 
@@ -187,12 +220,40 @@ def read_events(directory: Path) -> list[Event]:
     Each run writes to its own file. An incomplete last line, which a killed run leaves behind, is ignored.
     Raises `ValueError` for any other line that is not an event.
     """
-    found = [event for path in sorted(directory.glob("*.jsonl")) for event in events_of(path)]
-    return sorted(found, key=lambda event: event.time)
+    while True:
+        ended, paths = event_files(directory)
+        try:
+            found = [*ended, *(event for path in paths for event in events_of(path))]
+        except FileNotFoundError as error:
+            check_removed(error)
+        else:
+            return sorted(found, key=lambda event: event.time)
+
+
+def event_files(directory: Path) -> tuple[list[Event], list[Path]]:
+    """Return the events of `ENDED_RUNS`, and the files of all other runs, in the order of their names.
+
+    While a caller reads the files, a starting run may fold older ones and remove them. A file is then missing: check
+    that with `check_removed`, and call this again. Files that are read must not be combined with an earlier answer.
+    Raises `ValueError` if a line of `ENDED_RUNS` is not an event.
+    """
+    paths = sorted(directory.glob("*.jsonl"))  # first: what is folded after this is missing later, or in `covers`
+    try:
+        ended = list(events_of(directory / ENDED_RUNS))
+    except FileNotFoundError:
+        ended = []
+    covered = {ENDED_RUNS, *(ended[0].covers if ended else ())}
+    return ended, [path for path in paths if path.name not in covered]
+
+
+def check_removed(error: FileNotFoundError) -> None:
+    """Raise an error again, unless it is about a file that has been removed."""
+    if error.filename is None or os.path.lexists(error.filename):
+        raise error
 
 
 def last_start(directory: Path, run: Run | None = None) -> Event | None:
-    """Return the start of the newest run in a directory; None if there is none. Reads one line of each file.
+    """Return the start of the newest run in a directory; None if there is none. Reads one line of most files.
 
     Arguments:
         directory: the directory of the events.
@@ -200,14 +261,27 @@ def last_start(directory: Path, run: Run | None = None) -> Event | None:
 
     Raises `ValueError` if the line is not an event.
     """
-    for path in sorted(directory.glob("*.jsonl"), reverse=True):
-        with path.open(encoding="utf-8") as file:
-            line = file.readline()
-        if line.endswith("\n"):
-            event = from_json(line)
-            if run in (None, event.run):
-                return event
-    return None
+    while True:
+        ended, paths = event_files(directory)
+        try:
+            newest = (first_event(path) for path in reversed(paths))
+            return next(
+                (
+                    event
+                    for event in itertools.chain(newest, reversed(ended))
+                    if event is not None and event.kind == "start" and run in (None, event.run)
+                ),
+                None,
+            )
+        except FileNotFoundError as error:
+            check_removed(error)
+
+
+def first_event(path: Path) -> Event | None:
+    """Return the first event in a file; None without a complete line. Raises `ValueError` if it is not an event."""
+    with path.open(encoding="utf-8") as file:
+        line = file.readline()
+    return from_json(line) if line.endswith("\n") else None
 
 
 def events_of(path: Path) -> Iterator[Event]:

@@ -117,6 +117,10 @@ class _RunsOfOneKind:
         if event.kind == "start" or run_id != event.run_id:
             self.runs += 1
             self.kills += is_open
+            if event.earlier is not None:
+                self.runs += event.earlier.runs
+                self.failures += event.earlier.failures
+                self.kills += event.earlier.kills
             self._newest = event.number
             self._current[event.number] = (event.run_id, True)
         if event.kind == "batch":

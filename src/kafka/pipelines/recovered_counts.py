@@ -21,7 +21,7 @@ from kafka.pipelines.backfill import records_of
 from kafka.pipelines.combined_rows import Form, result_counts
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, declare, with_current_options
 from kafka.pipelines.directories import PipelineDirectory
-from kafka.pipelines.events import Event, EventFile, SourceCounts, read_events
+from kafka.pipelines.events import Event, EventFile, SourceCounts, event_files, read_events
 from kafka.pipelines.outcomes import moment_sql
 from kafka.pipelines.planning import observed_source, plan
 from kafka.pipelines.rule_counts import read_counts
@@ -146,12 +146,13 @@ def _of_run(start: Event, current: Declaration) -> Declaration:
 
 
 def _add(directory: Path, event: Event) -> None:
-    """Append an event to the file of its run. Raises `OSError`, and `FileNotFoundError` if there is no such file."""
-    paths = sorted(directory.glob(f"*-{event.run_id[:8]}.jsonl"))
-    if not paths:
-        raise FileNotFoundError(f"the file of run {event.run_id[:8]} is not in {directory}")
-    file = EventFile(directory, paths[-1].stem)
-    file.drop_incomplete_line()
+    """Append an event to the file of its run, or to a new one if that file has been folded. Raises `OSError`."""
+    ending = f"-{event.run_id[:8]}"
+    _, paths = event_files(directory)
+    names = [path.stem for path in paths if path.stem.endswith(ending)]
+    file = EventFile(directory, names[-1] if names else f"{event.moment:%Y%m%dT%H%M%S.%fZ}{ending}")
+    if names:
+        file.drop_incomplete_line()
     file.append(event)
 
 

@@ -20,6 +20,7 @@ from kafka.pipelines.batch_writes import BatchWrite, StreamRun
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.directories import directory_of
+from kafka.pipelines.ended_runs import fold_ended_runs
 from kafka.pipelines.event_folding import fold_ended
 from kafka.pipelines.events import Event
 from kafka.pipelines.failing_records import FailedPart
@@ -151,6 +152,7 @@ class RunningPipeline:
             fold_ended(self._directory.events)
             for event in recover(declaration, self._directory, spark, function):
                 self._events.pass_on(event)
+            fold_ended_runs(self._directory.events)
             listening = opened.enter_context(contextlib.ExitStack())
             listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
             self._events.start()

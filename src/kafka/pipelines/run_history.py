@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from kafka.pipelines.events import Event, Run, SourceCounts
+from kafka.pipelines.events import EarlierRuns, Event, Run, SourceCounts
 
 Ending = Literal["stopped", "failed", "killed", "open"]
 
@@ -32,6 +32,7 @@ class RunHistory:
         cause: the error's text if the run failed.
         batches: the micro-batches, oldest first, without those that a later run repeated. An event may stand for
             several old micro-batches.
+        earlier: the ended runs that this one also stands for; `start` is then that of the first one.
     """
 
     run: Run
@@ -42,6 +43,22 @@ class RunHistory:
     ending: Ending = "open"
     cause: str = ""
     batches: list[Event] = dataclasses.field(default_factory=list)
+    earlier: EarlierRuns = dataclasses.field(default_factory=EarlierRuns)
+
+    @property
+    def count(self) -> int:
+        """Number of runs that this one stands for."""
+        return 1 + self.earlier.runs
+
+    @property
+    def failed(self) -> int:
+        """Number of runs that failed."""
+        return self.earlier.failures + (self.ending == "failed")
+
+    @property
+    def killed(self) -> int:
+        """Number of runs that were killed."""
+        return self.earlier.kills + (self.ending == "killed")
 
     @property
     def name(self) -> str:
@@ -213,6 +230,7 @@ def history(events: Iterable[Event]) -> History:
                 run.batches.append(event)
         elif event.kind == "start":
             declaration = event.declaration or declaration
+            run.earlier = event.earlier or run.earlier
         else:
             run.end = max(run.end, time)
             run.ending = "stopped" if event.kind == "stop" else "failed"
@@ -227,7 +245,7 @@ def history(events: Iterable[Event]) -> History:
 
 def batch_identity(event: Event) -> BatchIdentity:
     """Identify a micro-batch. Spark repeats a micro-batch that it did not commit with the same offsets."""
-    ranges = tuple((name, tuple(counts.ranges.items())) for name, counts in event.sources.items())
+    ranges = tuple((name, tuple(sorted(counts.ranges.items()))) for name, counts in sorted(event.sources.items()))
     return event.run, event.number, event.batch, ranges
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kafka.pipelines.directories import PipelineDirectory
-from kafka.pipelines.events import Event, from_json
+from kafka.pipelines.events import ENDED_RUNS, Event, check_removed, from_json
 from kafka.pipelines.run_history import History, history
 
 KEPT = 10_000
@@ -36,7 +36,7 @@ class _File:
 
     A run replaces its file when it folds old micro-batches (`kafka.pipelines.event_folding`), and it is then read from
     its beginning. `tail` is the end of what has been read, which tells an appended file from another one with the same
-    identity.
+    identity. `covers` has the names of other files whose events this one contains.
     """
 
     identity: tuple[int, int]
@@ -45,6 +45,7 @@ class _File:
     tail: bytes = b""
     unread: int = 0
     declaration: Mapping[str, Any] | None = None
+    covers: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,13 +83,13 @@ class PipelineLog:
 
     def read(self) -> PipelineState:
         """Read new events, and return the state. Raises `OSError`."""
-        names = sorted(each.name for each in self._events.glob("*.jsonl"))
         is_news = self._state is None
-        for name in reversed(names):  # the newest file first
-            if name not in self._files and self._number() >= KEPT:
-                self._is_complete = False
+        while True:
+            try:
+                is_news |= self._read_files()
                 break
-            is_news |= self._read_file(name)
+            except FileNotFoundError as error:  # a starting run folds older ones
+                check_removed(error)
         if is_news or self._state is None:
             self._trim()
             events = [event for name in sorted(self._files) for event in self._files[name].events]
@@ -100,6 +101,29 @@ class PipelineLog:
             newest = declared[-1] if declared else None
             self._state = PipelineState(found, newest, unread, self._is_complete, file)
         return self._state
+
+    def _read_files(self) -> bool:
+        """Read new lines, and forget files that have been folded; see `kafka.pipelines.events.event_files`.
+
+        Returns whether anything has changed. Raises `FileNotFoundError` if a file has been removed meanwhile.
+        """
+        names = {each.name for each in self._events.glob("*.jsonl")} - {ENDED_RUNS}
+        is_news = False
+        try:
+            is_news = self._read_file(ENDED_RUNS)
+            names -= self._files[ENDED_RUNS].covers
+            folded = {ENDED_RUNS}
+        except FileNotFoundError:
+            folded = set()
+        for name in self._files.keys() - names - folded:
+            del self._files[name]
+            is_news = True
+        for name in sorted(names, reverse=True):  # the newest file first
+            if name not in self._files and self._number() >= KEPT:
+                self._is_complete = False
+                break
+            is_news |= self._read_file(name)
+        return is_news
 
     def _number(self) -> int:
         return sum(len(each.events) for each in self._files.values())
@@ -117,7 +141,7 @@ class PipelineLog:
             if known is None or known.identity != identity or not _continues(file, known):
                 known = self._files[name] = _File(identity)
             file.seek(known.at)
-            if status.st_size - known.at > _AT_ONCE:
+            if status.st_size - known.at > _AT_ONCE and name != ENDED_RUNS:
                 self._is_complete = False
                 file.seek(status.st_size - _AT_ONCE)
                 file.readline()
@@ -141,6 +165,7 @@ class PipelineLog:
             file.unread += 1
             return
         file.events.append(event)
+        file.covers |= frozenset(event.covers)
         if event.declaration is not None:
             file.declaration = event.declaration
 
@@ -168,6 +193,10 @@ def _check_numbers(event: Event) -> None:
     numbers.append(event.state_rows)
     if event.folded is not None:
         numbers += dataclasses.astuple(event.folded)
+    if event.earlier is not None:
+        numbers += dataclasses.astuple(event.earlier)
+    if not all(isinstance(each, str) for each in event.covers):
+        raise ValueError("expected names of files")
     for source in event.sources.values():
         numbers += [source.rows, source.processed, source.dropped, source.dead, source.lag or 0]
         numbers += source.rules.values()

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import random
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -174,18 +174,23 @@ def test_micro_batches_of_a_new_checkpoint_take_the_place_of_older_folds() -> No
 class Steps:
     """Calls a function between any two changes of files by `event_folding`; a write is one of many parts."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, at_step: Callable[[int], object]) -> None:
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        at_step: Callable[[int], object],
+        names: Sequence[str] = ("write", "fsync", "replace"),
+    ) -> None:
         self.number = 0
         self._at_step = at_step
-        for name in ("write", "fsync", "replace"):
+        for name in names:
             monkeypatch.setattr(event_folding.os, name, self._wrapped(getattr(os, name), name))
 
     def _wrapped(self, call: Any, name: str) -> Any:
-        def wrapped(*given: Any) -> Any:
+        def wrapped(*given: Any, **named: Any) -> Any:
             self._step()
             if name == "write":
                 given = (given[0], bytes(given[1][:700]))
-            result = call(*given)
+            result = call(*given, **named)
             self._step()
             return result
 

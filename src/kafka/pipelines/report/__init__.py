@@ -78,7 +78,9 @@ def _sections(found: History, parts: PipelineParts, dead: list[DeadLetterLike], 
     yield filled("<section><h2>Rules</h2>{}</section>", rule_table(found, parts))
     yield filled(
         '<section><h2>Over time</h2><p class="note">All times are in UTC.{}</p><div class="charts">{}</div></section>',
-        f" The newest {MOST_RUNS} of {count(len(found.runs))} runs." if len(found.runs) > MOST_RUNS else "",
+        f" The newest {MOST_RUNS} of {count(sum(each.count for each in found.runs))} runs."
+        if len(found.runs) > MOST_RUNS
+        else "",
         charts(found),
     )
     yield filled(
@@ -97,14 +99,14 @@ def description(parts: PipelineParts) -> Html:
 def summary(found: History) -> Html:
     """Return the totals of the stream, and when it ran."""
     totals = found.totals["stream"]
-    kinds = {run: len(found.runs_of(run)) for run in found.totals}
+    kinds = {run: sum(each.count for each in found.runs_of(run)) for run in found.totals}
     runs = ", ".join(
         f"{count(number)} of the stream" if run == "stream" else f"{count(number)} {run}{'' if number == 1 else 's'}"
         for run, number in kinds.items()
         if number
     )
-    killed = sum(each.ending == "killed" for each in found.runs)
-    failed = sum(each.ending == "failed" for each in found.runs)
+    killed = sum(each.killed for each in found.runs)
+    failed = sum(each.failed for each in found.runs)
     pairs = [
         ("rows in", count(totals.rows)),
         ("rows out", UNKNOWN if totals.out is None else count(totals.out)),

@@ -98,7 +98,7 @@ def run_table(found: History) -> Html:
         known = [each.out for each in run.batches]
         rows.append(
             [
-                html('{} <span class="note">{}</span>', run.name, run.run_id[:8]),
+                _run_name(run),
                 _when(run.start),
                 ending_text(run),
                 duration_text(run.end - run.start),
@@ -110,6 +110,16 @@ def run_table(found: History) -> Html:
             ]
         )
     return _limited(_RUNS, rows[::-1], _RUNS[3:], "Runs", _MOST_RUNS)
+
+
+def _run_name(run: RunHistory) -> Html:
+    """Return the kind of a run with its id, or how many runs it stands for, and how many of them did not succeed."""
+    if run.count == 1:
+        return html('{} <span class="note">{}</span>', run.name, run.run_id[:8])
+    faults = "".join(
+        f", {count(number)} {what}" for number, what in ((run.failed, "failed"), (run.killed, "killed")) if number
+    )
+    return html('{} <span class="note">{} runs{}</span>', run.name, count(run.count), faults)
 
 
 def ending_text(run: RunHistory) -> Html:

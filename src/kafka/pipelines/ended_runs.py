@@ -1,0 +1,192 @@
+"""Bounds the number of files of events: a pipeline that cron starts every five minutes runs 100,000 times a year.
+
+`fold_ended_runs` moves the events of older runs to the file `ENDED_RUNS`. There, a start stands for consecutive runs of
+the stream with the same declaration (`Event.earlier`), and old micro-batches are folded across these runs, as
+`event_folding` does it within a run. The sums, and what an audit finds, remain the same. The events of replays and
+backfills are moved as they are, because an audit needs each slice.
+
+The new file names the files that it covers, so that replacing it is the one step that counts: before it, readers use
+the old files, and after it they ignore them (`events.event_files`), also if a kill prevents their removal. `ARCHIVED`
+says how many events remain.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from kafka.pipelines.event_folding import Limits, fold_batches, in_order, replace
+from kafka.pipelines.events import ENDED_RUNS, EarlierRuns, Event, Run, event_files, events_of, first_event
+from kafka.pipelines.run_history import batch_identity
+
+log = logging.getLogger(__name__)
+
+KEPT = 20
+"""Number of the newest files that remain."""
+MOST = 40
+"""Number of files from which older ones are folded."""
+ARCHIVED = Limits(newest=1_000, excess=0, each=100, folds=500)
+"""For all older runs together: 1,500 events, or about 1.5 MB, and two more for each change of the declaration."""
+_AT_ONCE = 1_000
+"""Maximum number of files that are folded in one step, because their names and events are in memory."""
+
+_Key = tuple[Run, int, str]
+
+
+@dataclasses.dataclass(slots=True)
+class _Group:
+    """Consecutive runs of the stream with the same declaration, or one run.
+
+    Attributes:
+        start: the start, with the number of earlier runs; None if it is missing.
+        batches: the micro-batches of all runs, in the order in which they were processed.
+        end: the end of the last run; None if it was killed.
+    """
+
+    start: Event | None = None
+    batches: list[Event] = dataclasses.field(default_factory=list)
+    end: Event | None = None
+
+    def is_continued_by(self, later: _Group) -> bool:
+        """Return whether the runs of another group, which come next, can be added to this one."""
+        if self.start is None or later.start is None:
+            return False
+        return (self.start.pipeline, self.start.declaration) == (later.start.pipeline, later.start.declaration)
+
+    def add(self, later: _Group) -> None:
+        """Add the runs of a group that `is_continued_by`. The last run gives the group its id."""
+        assert self.start is not None
+        assert later.start is not None
+        before, after = self.start.earlier or EarlierRuns(), later.start.earlier or EarlierRuns()
+        earlier = EarlierRuns(
+            runs=before.runs + 1 + after.runs,
+            failures=before.failures + (self.end is not None and self.end.kind == "failure") + after.failures,
+            kills=before.kills + (self.end is None) + after.kills,
+        )
+        self.start = dataclasses.replace(later.start, time=self.start.time, earlier=earlier)
+        self.batches += later.batches
+        self.end = later.end
+
+    @property
+    def run_id(self) -> str:
+        """The id of the last run."""
+        return next((each.run_id for each in (self.start, self.end, *self.batches) if each is not None), "")
+
+    def identified(self) -> Iterator[Event]:
+        """Yield the micro-batches with the id of the group."""
+        run_id = self.run_id
+        for each in self.batches:
+            yield each if each.run_id == run_id else dataclasses.replace(each, run_id=run_id)
+
+    def events(self, batches: Iterable[Event]) -> Iterator[Event]:
+        """Yield the events of the group, with other micro-batches."""
+        if self.start is not None:
+            yield self.start
+        yield from batches
+        if self.end is not None:
+            yield self.end
+
+
+def folded_runs(events: Iterable[Event], limits: Limits = ARCHIVED) -> list[Event]:
+    """Fold ended runs. Pure.
+
+    Arguments:
+        events: all events of the runs, run by run, the oldest first; they may have been folded before.
+        limits: how many micro-batches to keep, and how many to fold into one event.
+
+    Returns the events of the streams, and those of replays and backfills behind them.
+    """
+    streams: dict[_Key, list[Event]] = {}
+    others: list[Event] = []
+    for event in events:
+        key = (event.run, event.number, event.run_id)
+        (streams.setdefault(key, []) if event.run == "stream" else others).append(event)
+    groups: list[_Group] = []
+    for run in _without_repeated(streams):
+        if groups and groups[-1].is_continued_by(run):
+            groups[-1].add(run)
+        else:
+            groups.append(run)
+    batches: dict[str, list[Event]] = {}
+    for event in fold_batches([each for group in groups for each in group.identified()], limits):
+        batches.setdefault(event.run_id, []).append(event)
+    found = []
+    for group in groups:
+        found += group.events(batches.get(group.run_id, ()))
+    return found + others
+
+
+def _without_repeated(streams: Mapping[_Key, Sequence[Event]]) -> list[_Group]:
+    """Return a group for each run, without micro-batches that a later run has repeated, as a history counts them."""
+    groups = []
+    for events in streams.values():
+        group = _Group(batches=in_order(each for each in events if each.kind == "batch"))
+        for event in events:
+            if event.kind == "start":
+                group.start = event
+            elif event.kind != "batch":
+                group.end = event
+        groups.append(group)
+    last = {batch_identity(event): id(event) for group in groups for event in group.batches}
+    for group in groups:
+        group.batches = [event for event in group.batches if last[batch_identity(event)] == id(event)]
+    return groups
+
+
+def fold_ended_runs(directory: Path) -> None:
+    """Fold the files of older runs into `ENDED_RUNS` if there are many. Call it while no stream runs.
+
+    Raises nothing: files that cannot be folded remain as they are, with a warning.
+
+    Arguments:
+        directory: the directory of the events.
+    """
+    try:
+        ended, paths = event_files(directory)
+        covered = _removed(directory, ended[0].covers if ended else ())
+        if len(paths) <= MOST:
+            return
+        old = paths[:-KEPT]
+        for at in range(0, len(old), _AT_ONCE):
+            added = {path.name: events for path in old[at : at + _AT_ONCE] if (events := _events_of_ended(path))}
+            if added:
+                ended = _without_covers(ended)
+                ended = folded_runs([*ended, *(event for events in added.values() for event in events)])
+                ended[0] = dataclasses.replace(ended[0], covers=(*covered, *added))
+                replace(directory / ENDED_RUNS, ended)
+                covered = _removed(directory, ended[0].covers)
+    except (OSError, ValueError) as error:
+        log.warning("could not fold the events of older runs in %s: %s", directory, error)
+
+
+def _events_of_ended(path: Path) -> list[Event]:
+    """Return the events of a run that has ended; [] if it may still write events, or if the file is invalid."""
+    try:
+        first = first_event(path)
+        if first is None:
+            return []
+        events = list(events_of(path))
+    except ValueError as error:
+        log.warning("could not fold the events of the run in %s: %s", path, error)
+        return []
+    # The caller says that no stream runs. A replay or a backfill may run.
+    return events if first.run == "stream" or events[-1].kind in ("stop", "failure") else []
+
+
+def _without_covers(events: Sequence[Event]) -> list[Event]:
+    return [dataclasses.replace(each, covers=()) if each.covers else each for each in events]
+
+
+def _removed(directory: Path, names: Iterable[str]) -> list[str]:
+    """Remove files whose events are in `ENDED_RUNS`. Returns the names of those that could not be removed."""
+    remaining = []
+    for name in names:
+        path = directory / name
+        with contextlib.suppress(OSError):  # on Windows, somebody may read it
+            path.unlink(missing_ok=True)
+            continue
+        remaining.append(name)
+    return remaining
