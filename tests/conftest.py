@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
+from _pytest.assertion.rewrite import AssertionRewritingHook
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
@@ -78,6 +79,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """
     parser.addoption("--kafka-release", metavar="RELEASE", help="run on this release of Apache Kafka")
     parser.addoption("--once-too", action="store_true", help="with the plain variant: run what is marked `once`, too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Rewrite the asserts of tests alone, which the main thread imports before the first test.
+
+    pytest also rewrites all modules of packages with a plugin, such as `kafka`. Spark's callback threads import many of
+    them when they first need them. CPython 3.11 can only parse in one thread at a time: if another one does it, too,
+    both may fail ("AST constructor recursion depth mismatch").
+    """
+    if isinstance(hook := config.pluginmanager.rewrite_hook, AssertionRewritingHook):
+        hook._must_rewrite.clear()
+        hook._marked_for_rewrite_cache.clear()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -8,7 +8,9 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
+import hypothesis
 import pytest
 
 from harness import ports
@@ -16,6 +18,7 @@ from harness.cache import build_once, cache_folder
 from harness.ports import free_ports
 from harness.process import Supervised
 from harness.properties import ClusterPlan, format_arguments, server_properties
+from kafka import pipelines
 
 pytestmark = pytest.mark.once
 
@@ -152,3 +155,13 @@ def test_each_listener_of_a_node_has_its_port_and_its_protocol(tmp_path: Path) -
     assert "MTLS:SSL" in lines["listener.security.protocol.map"]
     assert lines["controller.quorum.voters"] == "1@127.0.0.1:4"
     assert any(argument.startswith("SCRAM-SHA-512=[name=alice") for argument in format_arguments(plan))
+
+
+def test_pytest_rewrites_no_module_that_a_thread_may_import_during_a_test(pytestconfig: pytest.Config) -> None:
+    """Two threads that parse at the same time fail on CPython 3.11."""
+    hook: Any = pytestconfig.pluginmanager.rewrite_hook
+    for package in (pipelines, hypothesis):
+        for name in ("errors", "run", "events"):
+            assert hook.find_spec(f"{package.__name__}.{name}", list(package.__path__)) is None
+    here = hook.find_spec("unit.test_harness", [str(Path(__file__).parent)])
+    assert here.loader is hook, "that of a test is"

@@ -20,6 +20,7 @@ BASE = (
     "_compression",
     "_variant",
     "_cython",
+    "_file_locks",
     "_imported_names",
     "_loop_services",
     "_old_names",

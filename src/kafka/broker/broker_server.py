@@ -5,7 +5,6 @@ It also works without sockets: call `open`, then `connection` for each transport
 
 import asyncio
 import contextlib
-import errno
 import logging
 import os
 import random
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka._addresses import bare_host, format_address
+from kafka._file_locks import FileLock
 from kafka.broker.broker import Broker, CommitObserver, Endpoint
 from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.client_connection import ClientConnection
@@ -76,7 +76,7 @@ class BrokerServer:
         self._random = randomness
         self._commit_accepted = commit_accepted
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        self._lock = -1
+        self._lock: FileLock | None = None
         self._pool = BufferPool()
         self._descriptors = DescriptorReserve()
         self._connections: dict[ClientConnection, None] = {}
@@ -172,17 +172,11 @@ class BrokerServer:
         self._data_dir.mkdir(parents=True, exist_ok=True)
         if self._settings.fsync:
             sync_folder(self._data_dir.parent)
-        self._lock = os.open(self._data_dir / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        import fcntl  # not available on all systems that import this module
-
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                raise
+        self._lock = FileLock.take(self._data_dir / ".lock")
+        if self._lock is None:
             raise IllegalStateError(
                 f"the folder {self._data_dir} is in use by another broker: stop that broker, or use another folder"
-            ) from error
+            )
         return self._data_dir
 
     # -- periodic cleanup ---------------------------------------------------------------------------------------------
@@ -261,9 +255,9 @@ class BrokerServer:
             broker.close()
         elif broker is not None:
             broker.crash(lose_unsynced)
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
 
 def _check_system() -> None:

@@ -113,7 +113,7 @@ def folded_runs(events: Iterable[Event], limits: Limits = ARCHIVED) -> list[Even
     batches: dict[str, list[Event]] = {}
     for event in fold_batches([each for group in groups for each in group.identified()], limits):
         batches.setdefault(event.run_id, []).append(event)
-    found = []
+    found: list[Event] = []
     for group in groups:
         found += group.events(batches.get(group.run_id, ()))
     return found + others

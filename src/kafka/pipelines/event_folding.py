@@ -145,6 +145,8 @@ def adjoin(earlier: Event, later: Event) -> bool:
         return False
     if (earlier.run, earlier.number, earlier.run_id) != (later.run, later.number, later.run_id):
         return False
+    if earlier.recovered != later.recovered and None in (earlier.out, later.out):
+        return False  # totals leave out an unknown number of result rows only if it was recovered
     return all(
         counts.ranges[name][1] == start
         for source, counts in earlier.sources.items()

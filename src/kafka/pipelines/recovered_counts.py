@@ -101,7 +101,9 @@ def missing(
             or not (follows or _starts_are_known(declaration, batch, checkpoint))
         ):
             continue
-        earlier = [event for event in starts if event.moment.timestamp() * 1000 <= time]
+        # A run that repeats a micro-batch keeps its time, so the commit tells which run processed it.
+        committed = max(time, checkpoint.commits_ms.get(batch.number, time))
+        earlier = [event for event in starts if event.moment.timestamp() * 1000 <= committed]
         if earlier:
             yield batch, earlier[-1]
 

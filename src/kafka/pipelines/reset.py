@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
+from kafka._file_locks import FileLock
 from kafka.pipelines.client_configs import client_configs
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import directory_of
-from kafka.pipelines.start_checks import LOCK, check_owner, run_lock, stream_lock
+from kafka.pipelines.start_checks import check_owner, run_lock, stream_lock
 
 
 def reset(declaration: Declaration) -> list[Path]:
@@ -36,18 +38,30 @@ def reset(declaration: Declaration) -> list[Path]:
     existed = directory.base.exists()
     bounded = (directory.replays, directory.backfills, directory.first_backfill)
     with contextlib.ExitStack() as locks:
-        locks.enter_context(stream_lock(directory))
+        held = [locks.enter_context(stream_lock(directory))]
         for path in bounded:
             if path.exists():
-                locks.enter_context(run_lock(path / "lock", "replay or backfill of this pipeline"))
+                held.append(locks.enter_context(run_lock(path / "lock", "replay or backfill of this pipeline")))
         transactions(declaration.pipeline, **client_configs(declaration, "admin")).forget()
-        own = [directory.stream, directory.markers, directory.events, *bounded]
-        found = [path for path in own if path.exists()]
+        found = [path for path in (directory.stream, directory.markers, directory.events, *bounded) if path.exists()]
         for path in found:
-            shutil.rmtree(path)
+            _remove_contents(path, held)
         for log in directory.base.glob("spark-*.log"):
             log.unlink()
-        (directory.base / LOCK).unlink()
-    with contextlib.suppress(OSError):  # another program's files are in it
-        directory.base.rmdir()
+        for lock in held:
+            lock.release(remove=True)
+    for path in (*found, directory.base):
+        with contextlib.suppress(OSError):  # another program's files are in it, or a run has begun
+            path.rmdir()
     return found if existed else []
+
+
+def _remove_contents(folder: Path, held: Sequence[FileLock]) -> None:
+    """Remove what a directory contains, without the files of locks, which Windows cannot remove while they are open."""
+    for path in folder.iterdir():
+        if path in [lock.path for lock in held]:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

@@ -5,36 +5,33 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
+from kafka._file_locks import FileLock, is_locked
 from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import last_start
-from kafka.pipelines.file_locks import take
 
 LOCK = "stream.lock"
 """File in the directory of a pipeline that a running stream locks."""
 _STREAM = "run of this pipeline"
 
 
-def stream_lock(directory: PipelineDirectory) -> contextlib.AbstractContextManager[None]:
+def stream_lock(directory: PipelineDirectory) -> FileLock:
     """Hold the lock of the pipeline's stream. Raises `IllegalStateError` if another run holds it."""
     return run_lock(directory.base / LOCK, _STREAM)
 
 
 def check_not_running(directory: PipelineDirectory) -> None:
     """Raise `IllegalStateError` if the pipeline's stream is running. Creates nothing."""
-    if (directory.base / LOCK).exists():
-        with stream_lock(directory):
-            pass
+    path = directory.base / LOCK
+    if is_locked(path):
+        raise _is_running(path, _STREAM)
 
 
-@contextlib.contextmanager
-def run_lock(path: Path, what: str) -> Iterator[None]:
-    """Hold a lock, which the system releases if the process ends. The file remains.
+def run_lock(path: Path, what: str) -> FileLock:
+    """Take a lock, which the system releases if the process ends. The file remains.
 
     Arguments:
         path: the file of the lock; its directory is created.
@@ -43,12 +40,16 @@ def run_lock(path: Path, what: str) -> Iterator[None]:
     Raises `IllegalStateError` if another process, or another part of this process, holds the lock.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        if not take(file):
-            raise IllegalStateError(
-                f"another {what} is running (it holds the lock {path}): wait until it has ended, or stop it"
-            )
-        yield
+    lock = FileLock.take(path)
+    if lock is None:
+        raise _is_running(path, what)
+    return lock
+
+
+def _is_running(path: Path, what: str) -> IllegalStateError:
+    return IllegalStateError(
+        f"another {what} is running (it holds the lock {path}): wait until it has ended, or stop it"
+    )
 
 
 def check_owner(declaration: Declaration, directory: PipelineDirectory) -> None:

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import kafka
+from kafka._file_locks import is_locked
 from kafka.errors import KafkaError
 from kafka.pipelines.bounded_runs import RunDirectory, RunPlan
 from kafka.pipelines.client_configs import client_configs, isolation_of_source
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.events import Event, read_events
-from kafka.pipelines.file_locks import is_locked
 from kafka.pipelines.run_history import History, RunHistory, Totals, history
 from kafka.pipelines.source_declaration import Otherwise
 from kafka.pipelines.source_rows import by_topic

@@ -7,6 +7,7 @@ offsets. The checkpoint has to be in a local or mounted directory.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping
@@ -27,7 +28,8 @@ class StreamCheckpoint:
         initial: the offsets at which the query began, if the checkpoint still contains its first batch.
         committed: the number of the last complete batch; None if there is none.
         watermarks_ms: the watermark with which each batch was planned, in ms since 1970; 0 before there was one.
-        times_ms: the time of each batch, in ms since 1970.
+        times_ms: the time at which each batch was planned, in ms since 1970. A run that repeats a batch keeps it.
+        commits_ms: the time at which each complete batch was committed, in ms since 1970, from Spark's files.
     """
 
     ends: Mapping[int, Offsets]
@@ -35,6 +37,7 @@ class StreamCheckpoint:
     committed: int | None
     watermarks_ms: Mapping[int, int] = dataclasses.field(default_factory=dict)
     times_ms: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    commits_ms: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     @property
     def last_end(self) -> Offsets:
@@ -66,6 +69,7 @@ def read_checkpoint(directory: Path) -> StreamCheckpoint:
 
     Raises `KafkaConfigurationError` if it contains something else than Spark's files.
     """
+    commits = dict(_numbered(directory / "commits"))  # first: Spark plans a batch before it commits it
     ends: dict[int, Offsets] = {}
     initial: Offsets = {}
     watermarks: dict[int, int] = {}
@@ -80,8 +84,11 @@ def read_checkpoint(directory: Path) -> StreamCheckpoint:
             ends[number] |= _offsets(path, layout, False)
             if number == 0:
                 initial |= _offsets(path, layout, True)
-    committed = max((number for number, _ in _numbered(directory / "commits")), default=None)
-    return StreamCheckpoint(ends, initial, committed, watermarks, times)
+    commits_ms: dict[int, int] = {}
+    for number, path in commits.items():
+        with contextlib.suppress(FileNotFoundError):  # Spark has removed it since the directory was listed
+            commits_ms[number] = path.stat().st_mtime_ns // 1_000_000
+    return StreamCheckpoint(ends, initial, max(commits, default=None), watermarks, times, commits_ms)
 
 
 def _metadata(path: Path) -> Mapping[str, Any]:

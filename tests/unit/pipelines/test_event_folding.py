@@ -52,6 +52,8 @@ def random_run(seed: int, batches: int = 60) -> list[Event]:
             if chance.random() < 0.02:
                 event = dataclasses.replace(event, out=None)
             if chance.random() < 0.1:
+                event = dataclasses.replace(event, out=chance.choice([3, None]), recovered=True)
+            if chance.random() < 0.1:
                 found.append(dataclasses.replace(event, out=0))  # repeated
         if event.kind != "batch" or chance.random() > 0.02:  # an event that was not written
             found.append(event)
@@ -104,6 +106,45 @@ def test_the_number_of_events_is_bounded() -> None:
     folded = [each for each in kept if each.folded is not None]
     assert [each.first for each in folded] == [0, *[(each.batch or 0) + 1 for each in folded[:-1]]]
     assert sum(each.batches for each in kept if each.kind == "batch") == 1_000
+
+
+def test_an_unknown_number_of_result_rows_stays_unknown() -> None:
+    """Totals only leave it out if it was recovered."""
+    events = [each for each in Sample().run(9).events if each.kind == "batch"]
+    for recovered in (0, 4, 8):
+        given = [dataclasses.replace(each, out=None, recovered=each.batch == recovered) for each in events]
+        assert sums(fold(given, Limits(0, 0, 100, 1))).out is None
+    known = [
+        dataclasses.replace(each, out=None if each.batch == 4 else 2, recovered=each.batch == 4) for each in events
+    ]
+    assert sums(fold(known, Limits(0, 0, 100, 1))).out == 16
+
+
+def test_a_clock_that_is_set_back_keeps_the_newest_micro_batches() -> None:
+    """The next run may repeat the last one, so that must not be part of a fold."""
+    sample = Sample()
+    sample.run(20, ending=None).pause(-3600)
+    sample._runs -= 1
+    events = [each for each in sample.run(20, ending=None).events if each.kind == "batch"]
+    kept = fold(events, SMALL)
+    assert [each.batch for each in kept][-5:] == [35, 36, 37, 38, 39]
+    assert len(kept) <= 4 + 5
+    found, expected = sums(kept), sums(events)
+    assert (found.rows, found.out, found.batches, found.rules) == (
+        expected.rows,
+        expected.out,
+        expected.batches,
+        expected.rules,
+    )
+
+
+def test_the_order_of_partitions_does_not_matter_for_a_repeated_micro_batch() -> None:
+    ranges = {"a-0": (0, 5), "a-1": (0, 5)}
+    events = [
+        Event("batch", f"2026-11-27T14:00:0{at}Z", "p", batch=0, sources={"s": SourceCounts(10, 10, 0, 0, {}, each)})
+        for at, each in enumerate((ranges, dict(reversed(ranges.items()))))
+    ]
+    assert history(events).totals["stream"].rows == 10
 
 
 def test_only_micro_batches_that_adjoin_are_merged() -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kafka.pipelines import ended_runs
 from kafka.pipelines.audit.micro_batches import MicroBatch, micro_batches, without_event
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.event_folding import Limits, fold
-from kafka.pipelines.events import SourceCounts, read_events
+from kafka.pipelines.events import Event, SourceCounts, read_events
 from kafka.pipelines.metrics import prometheus_text
 from kafka.pipelines.recovered_counts import recover
 from kafka.pipelines.run_events import RunEvents
@@ -140,6 +142,43 @@ def test_counts_are_those_of_the_declaration_of_the_killed_run(tmp_path: Path, c
     assert other.recover(current) == []
     assert "the declaration has changed since, and its query was not SQL" in caplog.text
     assert without_event(micro_batches(other.directory)) == [1], "the audit names it"
+
+
+def test_a_micro_batch_that_a_later_run_repeated_belongs_to_that_run(tmp_path: Path) -> None:
+    """Spark keeps the time of the plan, which is that of the run before."""
+    first, second = declaration("select key, value from source"), declaration()
+    killed = Killed(tmp_path, 2, {0}, first)
+    killed.plan(range(2, 3), committed=False)
+    again = RunEvents(second, killed.directory)
+    later_ms = BEGIN_MS + 60_000
+    start = Event("start", _text(later_ms), "delays", run_id=again.run_id, declaration=second.shown())
+    again.add(start)
+    again.add_batch(time=_text(later_ms), batch=1, sources={"source": killed.counts(1)}, out=7)
+    killed.plan(range(2, 3))
+    commit = killed.directory.stream / "commits" / "2"
+    os.utime(commit, (later_ms / 1000 + 5, later_ms / 1000 + 5))
+    assert killed.recover(second) == [2]
+    assert [(each.query, moment.timestamp() * 1000) for each, _, moment in killed.counted] == [
+        (second.query, BEGIN_MS + 2000)
+    ]
+    (found,) = [each for each in read_events(killed.directory.events) if each.recovered]
+    assert found.run_id == again.run_id
+
+
+def _text(time_ms: float) -> str:
+    return datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC).isoformat(timespec="milliseconds")
+
+
+def test_a_micro_batch_whose_run_has_been_folded_gets_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = Killed(tmp_path, 2, {0}, declaration())
+    monkeypatch.setattr(ended_runs, "MOST", 0)
+    monkeypatch.setattr(ended_runs, "KEPT", -1)
+    RunEvents(declaration(), killed.directory).add_batch(time=_text(BEGIN_MS + 9_000), batch=2, sources={}, out=0)
+    monkeypatch.setattr(ended_runs, "_removed", lambda directory, names: list(names))  # as on Windows, or after a kill
+    ended_runs.fold_ended_runs(killed.directory.events)
+    assert killed.recover(declaration()) == [1]
+    assert [each.batch for each in read_events(killed.directory.events)] == [None, 0, 1, 2]
+    assert killed.recover(declaration()) == []
 
 
 def test_a_first_micro_batch_of_unknown_start_is_not_counted(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from kafka.pipelines.checks.before_run import check_before_run
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Rule
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, EventFile, last_start
+from kafka.pipelines.reset import reset
 from kafka.pipelines.run_results import failure_of, spark_cause
 from kafka.pipelines.start_checks import check_not_running, check_owner, run_lock, stream_lock
 from kafka.pipelines.yaml_file import parse
@@ -87,6 +88,37 @@ def test_another_process_holds_the_lock(tmp_path: Path) -> None:
         other.wait()
         with run_lock(path, "run"):
             pass
+
+
+def test_a_reset_removes_what_the_pipeline_has_written_and_nothing_else(tmp_path: Path) -> None:
+    base = tmp_path / "delays"
+    directory = PipelineDirectory(base)
+    with EmbeddedBroker() as broker:
+        declared = declaration(broker.bootstrap_servers).model_copy(update={"checkpoint": str(base)})
+        assert reset(declared) == []
+        assert not base.exists()
+        started(directory, "1", "delays")
+        for path in (
+            directory.stream / "offsets" / "0",
+            directory.replays / "1" / "plan.json",
+            directory.replays / "x",
+        ):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("0")
+        with (
+            run_lock(directory.replays / "lock", "replay"),
+            pytest.raises(IllegalStateError, match="another replay or"),
+        ):
+            reset(declared)
+        with stream_lock(directory), pytest.raises(IllegalStateError, match="another run of this pipeline"):
+            reset(declared)
+        assert (directory.replays / "1" / "plan.json").exists(), "nothing is deleted while something runs"
+        (base / "notes.txt").write_text("mine")
+        assert reset(declared) == [directory.stream, directory.events, directory.replays]
+        assert [each.name for each in base.iterdir()] == ["notes.txt"]
+        (base / "notes.txt").unlink()
+        reset(declared)
+        assert not base.exists()
 
 
 def test_a_run_reports_all_problems_at_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

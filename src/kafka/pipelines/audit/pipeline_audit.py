@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import kafka
+from kafka._file_locks import is_locked
 from kafka.consumer.bounds import OffsetRange
 from kafka.pipelines.audit.balance import MAX_OFFSETS, AuditResult, audit
 from kafka.pipelines.audit.evidence import KafkaEvidence
@@ -26,7 +27,6 @@ from kafka.pipelines.client_configs import client_configs, isolation_of_source
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.events import Event, read_events
-from kafka.pipelines.file_locks import is_locked
 from kafka.pipelines.first_backfill import planned_starts
 from kafka.pipelines.start_checks import LOCK
 from kafka.pipelines.stream_checkpoint import read_checkpoint

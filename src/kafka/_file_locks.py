@@ -1,0 +1,142 @@
+"""Locks of files that the system releases when their process ends, on POSIX systems and on Windows.
+
+A running stream and a running replay hold such locks (`kafka.pipelines.start_checks`), the status of a pipeline looks
+whether somebody holds one, and the embedded broker locks its folder. A further system is added in `_lock`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+_PAUSE_S = 0.005
+"""Pause before the next attempt, while somebody looks whether the file is locked."""
+_ATTEMPTS = 10
+"""On Windows, which does not tell those who look from holders: maximum number of attempts to lock a file."""
+
+
+class FileLock:
+    """The lock of a file, held by one holder at a time. A context manager, whose end releases the lock.
+
+    Create it with `take`.
+
+    Attributes:
+        path: the file.
+    """
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    @classmethod
+    def take(cls, path: Path) -> FileLock | None:
+        """Lock a file, which is created.
+
+        Returns None if another process, or another part of this process, holds the lock. Raises `OSError`.
+        """
+        while True:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)  # not inherited by child processes
+            try:
+                if not _take(descriptor):
+                    os.close(descriptor)
+                    return None
+                if _is_at(path, descriptor):
+                    return cls(path, descriptor)
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)  # the holder before has removed the file, and somebody may lock a new one
+
+    def release(self, *, remove: bool = False) -> None:
+        """Release the lock. Does nothing the second time.
+
+        Arguments:
+            remove: whether to remove the file. On Windows, it remains if somebody else has opened it.
+        """
+        if self._descriptor < 0:
+            return
+        if remove and sys.platform != "win32":  # while the lock is held, so that this is not the file of the next one
+            self.path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+        self._descriptor = -1
+        if remove and sys.platform == "win32":  # where open files cannot be removed
+            with contextlib.suppress(OSError):
+                self.path.unlink()
+
+    def __enter__(self) -> FileLock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def is_locked(path: Path) -> bool | None:
+    """Return whether somebody holds the lock of a file; None if the file does not exist or cannot be read.
+
+    This does not disturb anybody who takes the lock at the same time.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return not (_take(descriptor) if sys.platform == "win32" else _lock(descriptor, shared=True))
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int) -> bool:
+    """Lock an open file if nobody holds its lock. Those who only look in `is_locked` do not count."""
+    attempts = 0
+    while not _lock(descriptor):
+        attempts += 1
+        # On POSIX systems, those who look share their lock with others; a holder does not.
+        is_held = attempts >= _ATTEMPTS if sys.platform == "win32" else not _lock(descriptor, shared=True)
+        if is_held:
+            return False
+        _unlock(descriptor)
+        time.sleep(_PAUSE_S)
+    return True
+
+
+def _lock(descriptor: int, shared: bool = False) -> bool:
+    """Lock an open file if that is possible at once. Windows knows exclusive locks only."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(descriptor, 0, os.SEEK_SET)  # the lock is one of the byte at this position
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+    else:
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def _unlock(descriptor: int) -> None:
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Return whether an open file is still the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
