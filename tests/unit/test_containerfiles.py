@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import click
 import pytest
 from scripts.containers.containerfile import ContainerfileError, Stage, parse
-from scripts.containers.stages import ROOT, is_ignored
+from scripts.containers.stages import ROOT, copy, is_ignored
 
 from kafka.cli.commands import commands
 
@@ -64,6 +67,20 @@ def test_what_a_file_copies_and_installs_exists(path: Path) -> None:
         for named in re.findall(r"/source\[([\w,-]+)\]", step.text):
             assert set(named.split(",")) <= extras.keys()
     assert [step.options["from"] for step in last.steps if step.name == "COPY"] == [build.name]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_what_a_file_copies_is_enough_to_build_the_package(path: Path, tmp_path: Path) -> None:
+    for step in parse(path)[0].steps:
+        if step.name == "COPY":
+            copy(step, tmp_path, "/", {})
+    command = [sys.executable, "setup.py", "--quiet", "--name", "--long-description"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "KAFKA_PURE": "1"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "kafka-columnar"
+    assert "# kafka-columnar" in done.stdout
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
