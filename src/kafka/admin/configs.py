@@ -15,6 +15,7 @@ from kafka.admin.config_resource import (
 from kafka.admin.enums import answered_member
 from kafka.admin.results import AlterConfigsResult, DescribeConfigsResult, DescribedConfigs
 from kafka.admin.routing import Outcome, Route, Routed, ask_each, values_or_raise
+from kafka.config.option import nearest
 from kafka.errors import (
     BrokerResponseError,
     IllegalArgumentError,
@@ -221,9 +222,9 @@ async def check_known(requests: AdminRequests, resources: list[ConfigResource]) 
     asked = [ConfigResource(each.resource_type, each.name) for each in resources]
     described = await describe_configs(requests, asked, shown=ConfigFilterType.DYNAMIC)
     for each in resources:
-        unknown = set(each.configs or ()) - set(described.of(each))
-        if unknown:
-            told = ", ".join(sorted(unknown))
+        known = set(described.of(each))
+        if unknown := set(each.configs or ()) - known:
+            told = ", ".join(f"{name}{nearest(name, sorted(known))}" for name in sorted(unknown))
             raise IllegalArgumentError(f"{each.described_as}: no settings that can be altered: {told}")
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafka.cli.command_output import note, printable
-from kafka.cli.common_options import AliasedGroup, Choice, confirm, connected, yes_option
+from kafka.cli.common_options import Choice, confirm, connected, yes_option
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup
 
 if TYPE_CHECKING:
     from kafka.admin import ACL, ACLFilter
@@ -99,7 +100,7 @@ def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return decorate
 
 
-@click.group(name="acls", cls=AliasedGroup, aliases={"describe": "list"})
+@click.group(name="acls", cls=CommandGroup, aliases={"describe": "list"})
 def command() -> None:
     """List, create and delete access control lists."""
 

@@ -15,10 +15,18 @@ from kafka.config.table import is_given
 from kafka.errors import KafkaConfigurationError
 
 _PREFIX = "KAFKA_"
+_NAMES = {
+    "bootstrap_servers": "bootstrap_servers",
+    "security_protocol": "security_protocol",
+    "sasl_mechanism": "sasl_mechanism",
+    "sasl_user": "sasl_plain_username",
+    "sasl_password": "sasl_plain_password",
+}
+"""Maps the common options to the settings that they stand for."""
 _OTHER_MEANING = frozenset({"KAFKA_CONFIG", "KAFKA_LOG_LEVEL", "KAFKA_PROFILE", PROFILES})
 
 
-def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
+def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ, prefix: str = "--") -> dict[str, Any]:
     """Return the keyword arguments for all kinds of clients together.
 
     The command line takes precedence over environment variables, and these over the default profile. On the command
@@ -36,7 +44,7 @@ def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) 
     if given["config_file"]:
         layers.append(_properties(given["config_file"], "--config"))
     layers.append(single_settings(given["extra_config"]))
-    layers.append(_options(given))
+    layers.append(_checked_options(given, prefix))
     merged: dict[str, Any] = {}
     for layer in layers:
         merged |= layer
@@ -108,15 +116,22 @@ def _checked(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _checked_options(given: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the settings that have their own options; an error has the option's name on the command line."""
+    found, table = _options(given), option_table()
+    for option, name in _NAMES.items():
+        if name in found:
+            table[name].parse(prefix + option.replace("_", "-"), found[name])
+    return found
+
+
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that have their own options."""
-    names = {
-        "security_protocol": "security_protocol",
-        "sasl_mechanism": "sasl_mechanism",
-        "sasl_user": "sasl_plain_username",
-        "sasl_password": "sasl_plain_password",
+    found = {
+        ours: given[option]
+        for option, ours in _NAMES.items()
+        if option != "bootstrap_servers" and given[option] is not None
     }
-    found = {ours: given[option] for option, ours in names.items() if given[option] is not None}
     if given["bootstrap_servers"]:
         found["bootstrap_servers"] = ",".join(given["bootstrap_servers"])
     return found

@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
-from kafka.cli.common_options import AliasedGroup, at_least_one, connected, dry_run_option, pairs, without_effect
+from kafka.cli.common_options import at_least_one, connected, dry_run_option, pairs, without_effect
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup
 
 _ALIASES = {
     "features": "describe-features",
@@ -15,7 +16,7 @@ _ALIASES = {
 }
 
 
-@click.group(name="cluster", cls=AliasedGroup, aliases=_ALIASES)
+@click.group(name="cluster", cls=CommandGroup, aliases=_ALIASES)
 def command() -> None:
     """Describe the cluster and its brokers."""
 

@@ -5,7 +5,6 @@ this package. Import slow modules inside functions. Then run ``python scripts/co
 docs/COMMAND_LINE.md. Tests are in tests/unit/cli.
 """
 
-import difflib
 import importlib
 import logging
 import os
@@ -16,6 +15,7 @@ import click
 
 from kafka.cli.common_options import LEVELS, common_options, log_from, remember
 from kafka.cli.failures import ending, exit_status
+from kafka.cli.suggestions import CommandGroup
 from kafka.version import DISTRIBUTION_VERSION
 
 COMMANDS = {
@@ -46,7 +46,7 @@ COMMANDS = {
 """The name and summary of each command; the command ``x`` is ``command`` in ``kafka.cli.x``."""
 
 
-class LazyCommands(click.Group):
+class LazyCommands(CommandGroup):
     """A group that imports a command's module when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -59,16 +59,6 @@ class LazyCommands(click.Group):
             return None
         command: click.Command = importlib.import_module(f"kafka.cli.{cmd_name}").command
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """See `click.Group`. For an unknown command, the error suggests the most similar name."""
-        name = args[0]
-        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
-            return super().resolve_command(ctx, args)
-        close = difflib.get_close_matches(name, COMMANDS)
-        ctx.fail(f"No such command {name!r}. {f'Did you mean {close[0]!r}?' if close else 'See kafka --help.'}")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the summaries from the table, so that no command is imported."""

@@ -4,7 +4,7 @@ import codecs
 import functools
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
@@ -414,19 +414,3 @@ yes_option = click.option("-y", "--yes", is_flag=True, help="Skip confirmation (
 dry_run_option = click.option(
     "--dry-run", "--validate-only", is_flag=True, help="Show what would be done without doing it."
 )
-
-
-class AliasedGroup(click.Group):
-    """A group whose commands have aliases, which are not listed in its help.
-
-    Arguments:
-        aliases: a mapping of alias to command name; aliases are kafka-python 3's names, or likely misspellings.
-    """
-
-    def __init__(self, *args: Any, aliases: Mapping[str, str] | None = None, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.aliases = dict(aliases or {})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command with this name or alias."""
-        return super().get_command(ctx, self.aliases.get(cmd_name, cmd_name))

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.common_options import AliasedGroup, AnyCase, connected
+from kafka.cli.common_options import AnyCase, connected
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup, suggesting
+from kafka.config.option import nearest
 
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
@@ -21,7 +23,7 @@ _dry_run_option = click.option(
 )
 
 
-@click.group(name="configs", cls=AliasedGroup, aliases={"set": "alter", "delete": "reset"})
+@click.group(name="configs", cls=CommandGroup, aliases={"set": "alter", "delete": "reset"})
 def command() -> None:
     """Describe, change and reset configs of topics, brokers and groups."""
 
@@ -44,14 +46,22 @@ def _resources(
 ) -> tuple[str, list[str], list[str]]:
     """Return the resource type, names and configs, given as arguments or as options."""
     rest = list(given)
-    kind = resource_type or (rest.pop(0) if rest else None)
-    kind = (kind or "").lower().replace("_", "-").removesuffix("s" if kind != "client-metrics" else "")
+    given_kind = resource_type or (rest.pop(0) if rest else "")
+    kind = given_kind.lower().replace("_", "-").removesuffix("s" if given_kind.lower() not in _KINDS else "")
     if kind not in _KINDS:
-        raise click.UsageError(f"expected a resource type ({', '.join(_KINDS)}), got {kind!r}")
+        raise click.UsageError(
+            f"expected a resource type ({', '.join(_KINDS)}), got {given_kind!r}{nearest(given_kind, _KINDS)}"
+            + ("" if rest or names else f"; for a topic: topic {given_kind}" if given_kind else "")
+        )
     wanted = list(names) or ([rest.pop(0)] if rest else [])
     if not wanted:
         raise click.UsageError(f"expected the name of a {kind}")
     return kind, wanted, [*rest, *configs]
+
+
+def _names(kind: str, wanted: list[str]) -> tuple[list[str], list[str]]:
+    """Return the names that are topics, and those that are groups."""
+    return wanted if kind == "topic" else [], wanted if kind == "group" else []
 
 
 def _resource(kind: str, name: str, configs: Any = None) -> Any:
@@ -109,7 +119,7 @@ def describe(
     """Show configs. Without --all or CONFIG, shows only those that differ from Kafka's defaults."""
     kind, wanted, only = _resources(given, resource_type, names, configs)
     shown = shown or ("all" if only else "modified")
-    with session.admin() as admin:
+    with session.admin() as admin, suggesting(admin, *_names(kind, wanted)):
         resources = _all_there(admin, kind, wanted, only or None)
         found = admin.describe_configs(resources, config_filter=shown, include_documentation=documentation)
         rows = [
@@ -153,7 +163,7 @@ def alter(
     parsed = dict(map(_change, changes))
     if incremental is False:
         parsed = _whole(parsed)
-    with session.admin() as admin:
+    with session.admin() as admin, suggesting(admin, *_names(kind, wanted)):
         result = admin.alter_configs(
             _all_there(admin, kind, wanted, parsed),
             validate_only=dry_run,
@@ -181,7 +191,7 @@ def reset(
     kind, wanted, only = _resources(given, resource_type, names, configs)
     if not only:
         raise click.UsageError("expected the name of at least one config")
-    with session.admin() as admin:
+    with session.admin() as admin, suggesting(admin, *_names(kind, wanted)):
         result = admin.reset_configs(
             _all_there(admin, kind, wanted, only), validate_only=dry_run, raise_on_unknown=not allow_unknown
         )

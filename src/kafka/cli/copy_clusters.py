@@ -33,7 +33,8 @@ def target_session(session: Session, where: Mapping[str, Any]) -> Session:
             "titles": None,
             "color": None,
             "log_level": None,
-        }
+        },
+        prefix="--to-",
     )
 
 

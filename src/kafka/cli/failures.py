@@ -22,6 +22,8 @@ UNREACHABLE = 3
 """No broker or schema registry could be reached, or the command timed out: a later attempt may succeed."""
 ABOVE_LIMIT = 4
 """`kafka groups lag --above` found a lag above the limit."""
+NOT_THERE = 4
+"""The subject of `kafka schemas check` does not exist."""
 INTERRUPTED = 130
 TERMINATED = 143
 _OURS = ("kafka", "kafka_columnar", "pyspark_kafka_columnar")

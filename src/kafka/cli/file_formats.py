@@ -6,6 +6,8 @@ import pathlib
 
 import click
 
+from kafka.config.option import nearest
+
 LINES = ("text", "lines")
 """Two names for one format: values, or keys and values, with a delimiter after each record."""
 _ENDINGS = {
@@ -29,6 +31,19 @@ def endings() -> tuple[str, ...]:
 def format_of(file: pathlib.Path) -> str:
     """Return the format for a file's extension; "text" for any other."""
     return _ENDINGS.get(file.suffix.lower(), "text")
+
+
+def check_ending(file: pathlib.Path) -> None:
+    """Raise `click.UsageError` for an extension that determines no format. A name without one is that of a text file.
+
+    Devices, such as /dev/stdout, and pipes have no extension either.
+    """
+    ending = file.suffix.lower()
+    if ending and ending not in _ENDINGS and (file.is_file() or not file.exists()):
+        raise click.UsageError(
+            f"{file}: no format has the extension {file.suffix}{nearest(ending, _ENDINGS)} (known are "
+            f"{', '.join(_ENDINGS)}); name the format with -f, such as -f text"
+        )
 
 
 def check_installed(name: str) -> None:

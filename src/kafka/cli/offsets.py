@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafka.cli.common_options import (
-    AliasedGroup,
     at_least_one,
     confirm,
     connected,
@@ -17,6 +16,7 @@ from kafka.cli.common_options import (
 )
 from kafka.cli.position_syntax import POSITION, Position
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup
 
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
@@ -26,7 +26,7 @@ _TO_THE_END = -1
 """The end of the log, in Kafka's requests and in files for kafka-delete-records."""
 
 
-@click.group(name="offsets", cls=AliasedGroup, aliases={"list-offsets": "list", "delete-records": "trim"})
+@click.group(name="offsets", cls=CommandGroup, aliases={"list-offsets": "list", "delete-records": "trim"})
 def command() -> None:
     """Show offsets of partitions; delete records before an offset."""
 

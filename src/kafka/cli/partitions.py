@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafka.cli.common_options import (
-    AliasedGroup,
     at_least_one,
     connected,
     dry_run_option,
@@ -17,11 +16,14 @@ from kafka.cli.common_options import (
 )
 from kafka.cli.offsets import list_offsets, trim
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup, suggesting
 
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
 
 _ALIASES = {
+    "add": "create",
+    "reassign": "move",
     "elect-leaders": "elect",
     "alter-reassignments": "move",
     "list-reassignments": "moves",
@@ -38,7 +40,7 @@ _partitions_option = click.option(
 )
 
 
-@click.group(name="partitions", cls=AliasedGroup, aliases=_ALIASES)
+@click.group(name="partitions", cls=CommandGroup, aliases=_ALIASES)
 def command() -> None:
     """Describe, add and reassign partitions; elect leaders."""
 
@@ -62,7 +64,7 @@ def describe(session: Session, topics: list[str], cursor_topic: str | None, curs
     if (cursor_topic is None) != (cursor_partition is None):
         raise click.UsageError("--cursor-topic and --cursor-partition must be given together")
     rows: list[dict[str, Any]] = []
-    with session.admin() as admin:
+    with session.admin() as admin, suggesting(admin, topics):
         cursor: Any = None
         if cursor_topic is not None:
             cursor = {"topic_name": cursor_topic, "partition_index": cursor_partition}
@@ -70,7 +72,7 @@ def describe(session: Session, topics: list[str], cursor_topic: str | None, curs
             page = _page(admin, topics, cursor)
             for topic in page["topics"]:
                 if topic["error_code"] == UnknownTopicOrPartitionError.errno:
-                    raise UnknownTopicOrPartitionError(f"there is no topic {topic['name']!r}; see 'kafka topics list'")
+                    raise UnknownTopicOrPartitionError(f"there is no topic {topic['name']!r}")
                 raise_first([(f"topic {topic['name']!r}", topic["error_code"], None)])
             rows += [_row(topic["name"], part) for topic in page["topics"] for part in topic["partitions"]]
             cursor = page.get("next_cursor")
@@ -115,7 +117,7 @@ def create(session: Session, counts: tuple[str, ...], more: tuple[str, ...], dry
     """Add partitions. COUNT is the topic's new total."""
     given = at_least_one("TOPIC:COUNT", [*counts, *more])
     wanted = dict(partition_of(each, "TOPIC:COUNT, such as orders:3") for each in given)
-    with session.admin() as admin:
+    with session.admin() as admin, suggesting(admin, wanted):
         admin.create_partitions(wanted, validate_only=dry_run)
     done = "would have" if dry_run else "has"
     session.output.done("\n".join(f"{topic} {done} {count} partitions" for topic, count in wanted.items()), wanted)

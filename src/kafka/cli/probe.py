@@ -15,6 +15,7 @@ import click
 
 from kafka.cli.common_options import connected
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup
 from kafka.probes.verdicts import ProbeName
 
 _FAILED = 1
@@ -33,7 +34,7 @@ def _timeout_option(command: Any) -> Any:
     )(command)
 
 
-@click.group(name="probe")
+@click.group(name="probe", cls=CommandGroup)
 def command() -> None:
     """Check a process for an orchestrator: exit with 0 if it passes, with 1 if not."""
 

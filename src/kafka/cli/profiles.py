@@ -9,15 +9,16 @@ from typing import Any
 
 import click
 
-from kafka.cli.common_options import AliasedGroup, complete_profile, confirm, connected, given_password, yes_option
+from kafka.cli.common_options import complete_profile, confirm, connected, given_password, yes_option
 from kafka.cli.profile_file import ProfileFile, Setting, profiles_file
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup
 
 _ALIASES = {"create": "set", "delete": "remove", "describe": "show", "default": "use"}
 _HIDDEN = "(hidden)"
 
 
-@click.group(name="profiles", cls=AliasedGroup, aliases=_ALIASES)
+@click.group(name="profiles", cls=CommandGroup, aliases=_ALIASES)
 def command() -> None:
     """List, show, set and remove profiles: named settings for clusters.
 

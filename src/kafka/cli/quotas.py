@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from kafka.cli.common_options import AliasedGroup, connected, dry_run_option, pairs
+from kafka.cli.common_options import connected, dry_run_option, pairs
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup
 
 _KINDS = ("user", "client-id", "ip")
 _DEFAULT = "<default>"
@@ -27,7 +28,7 @@ def _entity(user: str | None, client_id: str | None, ip: str | None) -> dict[str
     return {kind: None if name == _DEFAULT else name for kind, name in given if name is not None}
 
 
-@click.group(name="quotas", cls=AliasedGroup, aliases={"describe": "list", "alter": "set"})
+@click.group(name="quotas", cls=CommandGroup, aliases={"describe": "list", "alter": "set"})
 def command() -> None:
     """List, set and delete client quotas."""
 

@@ -9,11 +9,14 @@ import click
 
 from kafka.cli.command_output import Output
 from kafka.cli.common_options import output_options, pairs
+from kafka.cli.suggestions import missing
 
 if TYPE_CHECKING:
     from kafka.schema_registry import SchemaRegistryClient
 
 R = TypeVar("R")
+NO_SUBJECT = 40401
+"""The registry's error code for a subject that does not exist."""
 _USER = "KAFKA_SCHEMA_REGISTRY_USER_INFO"
 
 
@@ -28,8 +31,17 @@ def with_registry(command: Callable[..., R]) -> Callable[..., R]:
         output: Output,
         **given: Any,
     ) -> R:
+        from kafka.schema_registry import SchemaRegistryError
+
         with _client(registry_url, registry_options) as registry:
-            return command(registry, output, *args, **given)
+            try:
+                return command(registry, output, *args, **given)
+            except SchemaRegistryError as error:
+                subject = given.get("subject")
+                if error.error_code != NO_SUBJECT or not subject:
+                    raise
+                text = missing("subject", subject, registry.get_subjects(), "see 'kafka schemas list'")
+                raise click.ClickException(text) if text else error from error
 
     noted: Callable[..., R] = output_options(run)
     for note in reversed(_NOTES):

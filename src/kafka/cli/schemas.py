@@ -8,8 +8,10 @@ import click
 
 from kafka.cli.command_output import Output
 from kafka.cli.common_options import AnyCase, WholeNumber, confirm, yes_option
-from kafka.cli.registry_options import with_registry
+from kafka.cli.failures import NOT_THERE
+from kafka.cli.registry_options import NO_SUBJECT, with_registry
 from kafka.cli.schema_files import imported_names, is_json, is_json_schema, is_proto
+from kafka.cli.suggestions import CommandGroup
 from kafka.config.option import nearest
 
 if TYPE_CHECKING:
@@ -17,13 +19,18 @@ if TYPE_CHECKING:
 
 _TYPES = ("AVRO", "JSON", "PROTOBUF")
 _LATEST = "latest"
-_NO_SUBJECT = 40401
 _VERSION = click.option(
     "--version", metavar="VERSION", default=_LATEST, show_default=True, help="Version number, or latest."
 )
 
 
-@click.group(name="schemas")
+class NoSubjectError(click.ClickException):
+    """Raised by ``kafka schemas check`` if the subject does not exist, which is not the same as incompatible."""
+
+    exit_code = NOT_THERE
+
+
+@click.group(name="schemas", cls=CommandGroup)
 def command() -> None:
     """List, show, register, check and delete schemas in a schema registry."""
 
@@ -134,7 +141,13 @@ def check(
 ) -> None:
     """Check whether the schema in FILE (- for standard input) is compatible with SUBJECT.
 
-    Exits with 1 if it is not, or if the subject does not exist.
+    \b
+    Exit statuses:
+    0    the schema is compatible; with --allow-new, also if the subject does not exist
+    1    it is not compatible, or the check failed
+    2    FILE or an option is wrong
+    3    the schema registry does not respond
+    4    the subject does not exist
     """
 
     schema, wanted = _schema(file, kind, references), None if version is None else _version(version)
@@ -155,7 +168,7 @@ def check(
             click.echo(f"  {readable(reason)}")
     if not exists and not allow_new:
         hint = nearest(subject, registry.get_subjects())
-        raise click.ClickException(f"the subject {subject!r} does not exist{hint} (--allow-new accepts new subjects)")
+        raise NoSubjectError(f"the subject {subject!r} does not exist{hint} (--allow-new accepts new subjects)")
     if not is_compatible:
         raise click.exceptions.Exit(1)
 
@@ -201,7 +214,7 @@ def _exists(registry: "SchemaRegistryClient", subject: str) -> bool:
     try:
         registry.get_versions(subject)
     except SchemaRegistryError as error:
-        if error.error_code != _NO_SUBJECT:
+        if error.error_code != NO_SUBJECT:
             raise
         return False
     return True

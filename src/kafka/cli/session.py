@@ -22,13 +22,18 @@ _FULL_BATCHES = {"linger_ms": 5, "batch_size": 128 << 10}
 class Session:
     """One execution of a command.
 
+    Arguments:
+        given: values of the common options.
+        prefix: how the options for the connection begin on the command line, for errors.
+
     Attributes:
         options: values of the common options.
         output: prints the results.
     """
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
+    def __init__(self, given: Mapping[str, Any], prefix: str = "--") -> None:
         self.options = given
+        self._prefix = prefix
         self.output = output_of(given)
 
     def given(self, *options: str) -> bool:
@@ -40,7 +45,7 @@ class Session:
         """The settings from all sources."""
         from kafka.cli.client_settings import settings
 
-        return settings(self.options)
+        return settings(self.options, prefix=self._prefix)
 
     @property
     def profile(self) -> str:

@@ -8,8 +8,9 @@ import click
 from kafka.admin import OffsetSpec, OffsetTimestamp
 from kafka.cli.common_options import partition_of
 from kafka.cli.position_syntax import Position, instant
+from kafka.cli.suggestions import no_topic
 from kafka.coordinator.offset_arguments import timestamp_ms
-from kafka.errors import BrokerNotAvailableError, KafkaError, UnknownTopicOrPartitionError
+from kafka.errors import BrokerNotAvailableError, KafkaError, for_code
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def partitions_of(admin: "KafkaAdminClient", names: Iterable[str]) -> list[Topic
             whole.append(name)
     for each in admin.describe_topics(whole) if whole else ():
         if each["error_code"]:
-            raise UnknownTopicOrPartitionError(f"there is no topic {each['name']!r}; see 'kafka topics list'")
+            raise no_topic(admin, each["name"]) or for_code(each["error_code"])(f"topic {each['name']!r}")
         indexes = sorted(part["partition_index"] for part in each["partitions"])
         found.update((TopicPartition(each["name"], index), None) for index in indexes)
     return list(found)

@@ -19,15 +19,19 @@ from kafka.cli.common_options import (
 )
 from kafka.cli.name_search import search_options
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup, suggesting
+from kafka.config.option import nearest
 
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
 
 _COUNT = WholeNumber(-1, 2**31 - 1)
+_NO_TOPIC = 3
+"""The error code of UnknownTopicOrPartitionError."""
 """-1 stands for the broker's default."""
 
 
-@click.group(name="topics")
+@click.group(name="topics", cls=CommandGroup)
 def command() -> None:
     """List, describe, create, delete and alter topics."""
 
@@ -67,7 +71,7 @@ def describe(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...]) ->
 
     Sizes are those of the leader's log. Without TOPIC, shows all topics.
     """
-    with session.admin() as admin:
+    with session.admin() as admin, suggesting(admin, topics):
         described = admin.describe_topics([*topics, *ids] or None)
         _check_there(described)
         sizes, ends = _partition_sizes(admin, described), _ends(admin, described)
@@ -155,7 +159,10 @@ def delete(session: Session, topics: list[str], ids: tuple[uuid.UUID, ...], if_e
     confirm(f"Delete {', '.join(at_least_one('topic', [str(each) for each in wanted]))} with all records?", yes)
     with session.admin() as admin:
         result = admin.delete_topics(wanted, raise_errors=False)
-    _report(session, result["topics"], "deleted", {3: "does not exist"} if if_exists else {})
+        gone = [str(each["name"]) for each in result["topics"] if each["error_code"] == _NO_TOPIC and not if_exists]
+        known = admin.list_topics() if gone else []
+    hints = {name: nearest(name, known) for name in gone}
+    _report(session, result["topics"], "deleted", {_NO_TOPIC: "does not exist"} if if_exists else {}, hints)
 
 
 @command.command()
@@ -186,7 +193,7 @@ def alter(
     configs: dict[str, Any] = {name: (AlterConfigOp.SET, value) for name, value in pairs(topic_config).items()}
     configs |= dict.fromkeys(delete_config, (AlterConfigOp.DELETE, None))
     resource = ConfigResource(ConfigResourceType.TOPIC, topic, configs)
-    with session.admin() as admin:
+    with session.admin() as admin, suggesting(admin, [topic]):
         changed = []
         if partitions is not None:
             if configs and not dry_run:  # added partitions could not be removed again
@@ -216,13 +223,27 @@ def _check_there(described: Iterable[Mapping[str, Any]]) -> None:
 
     for topic in described:
         if topic["error_code"] == UnknownTopicOrPartitionError.errno:
-            raise UnknownTopicOrPartitionError(f"there is no topic {topic['name']!r}; see 'kafka topics list'")
+            raise UnknownTopicOrPartitionError(f"there is no topic {topic['name']!r}")
         if topic["error_code"]:
             raise for_code(topic["error_code"])(f"cannot describe topic {topic['name']!r}")
 
 
-def _report(session: Session, results: Iterable[Mapping[str, Any]], done: str, allowed: Mapping[int, str]) -> None:
-    """Report the result for each topic; exit with status 1 if something failed."""
+def _report(
+    session: Session,
+    results: Iterable[Mapping[str, Any]],
+    done: str,
+    allowed: Mapping[int, str],
+    hints: Mapping[str, str] | None = None,
+) -> None:
+    """Report the result for each topic; exit with status 1 if something failed.
+
+    Arguments:
+        session: the session.
+        results: the results, from the admin client.
+        done: the text for success.
+        allowed: the texts for errors that count as success, by code.
+        hints: text to append to errors, by topic.
+    """
     from kafka.admin.admin_requests import about
     from kafka.errors import error_text, for_code
 
@@ -235,7 +256,8 @@ def _report(session: Session, results: Iterable[Mapping[str, Any]], done: str, a
         elif code:
             failed = True
             error = for_code(code)
-            text = error_text(error(about(f"topic {each['name']!r}", each["error_message"] or error.description)))
+            told = about(f"topic {each['name']!r}", each["error_message"] or error.description)
+            text = error_text(error(told + (hints or {}).get(str(each["name"]), "")))
         rows.append({"topic": each["name"], "result": text, "error_code": code})
         if code and code not in allowed and not session.output.as_json:
             click.echo(f"Error: {text}", err=True)

@@ -5,12 +5,13 @@ from typing import Any
 
 import click
 
-from kafka.cli.common_options import AliasedGroup, confirm, connected, yes_option
+from kafka.cli.common_options import confirm, connected, yes_option
 from kafka.cli.position_syntax import DURATION
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup, suggesting
 
 
-@click.group(name="transactions", cls=AliasedGroup, aliases={"find-hanging": "hanging"})
+@click.group(name="transactions", cls=CommandGroup, aliases={"find-hanging": "hanging"})
 def command() -> None:
     """List, describe and abort transactions (Kafka 3.0)."""
 
@@ -51,15 +52,19 @@ def list_transactions(
 ) -> None:
     """List transactional ids and their states."""
     from kafka.cli.topic_ranges import check_brokers
+    from kafka.errors import IllegalArgumentError
 
     more: dict[str, Any] = {}
     if longer_than is not None:
         more["duration_filter_ms"] = round(longer_than.total_seconds() * 1000)
     with session.admin() as admin:
         check_brokers(admin, brokers)
-        found = admin.list_transactions(
-            brokers or None, producers or None, states or None, transactional_id_pattern=id_pattern, **more
-        )
+        try:
+            found = admin.list_transactions(
+                brokers or None, producers or None, states or None, transactional_id_pattern=id_pattern, **more
+            )
+        except IllegalArgumentError as error:
+            raise click.UsageError(str(error).replace("state_filters", "--state")) from None
     rows = [
         {"transactional_id": each.transactional_id, "producer_id": each.producer_id, "state": _text(each.state)}
         for each in sorted(
@@ -77,7 +82,7 @@ def describe(session: Session, names: tuple[str, ...], more: tuple[str, ...]) ->
     """Show the coordinator, producer, state and partitions of transactional ids."""
     if not names and not more:
         raise click.UsageError("expected at least one transactional id")
-    with session.admin() as admin:
+    with session.admin() as admin, suggesting(admin, ids=[*names, *more]):
         found = admin.describe_transactions([*names, *more])
     rows = [
         {

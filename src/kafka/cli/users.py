@@ -5,8 +5,9 @@ from typing import Any
 import click
 
 from kafka.cli.command_output import note, printable
-from kafka.cli.common_options import AliasedGroup, AnyCase, WholeNumber, confirm, connected, given_password, yes_option
+from kafka.cli.common_options import AnyCase, WholeNumber, confirm, connected, given_password, yes_option
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup
 
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _ITERATIONS = WholeNumber(1, 2**31 - 1)
@@ -21,7 +22,7 @@ _mechanism_option = click.option(
 _ALIASES = {"describe": "list", "describe-scram-credentials": "list", "create": "set"}
 
 
-@click.group(name="users", cls=AliasedGroup, aliases=_ALIASES)
+@click.group(name="users", cls=CommandGroup, aliases=_ALIASES)
 def command() -> None:
     """List SCRAM users; set and delete their credentials."""
 

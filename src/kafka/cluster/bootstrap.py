@@ -279,7 +279,7 @@ class Bootstrap:
     def _report(self, when: str) -> str:
         named = ", ".join(format_address(*each) for each in dict.fromkeys(self._options.bootstrap_servers))
         text = f"none of the bootstrap servers ({named}) could be used{' ' + when if when else ''}"
-        advice = "; is the broker running, and 'bootstrap_servers' right?" if self._all_refuse() else ""
+        advice = "; is the broker running, and is the address right?" if self._all_refuse() else ""
         return f"{text}: {'; '.join(self._answers())}{advice}"
 
     def _answers(self) -> list[str]:

@@ -12,7 +12,7 @@ from kafka._compression import Compression
 from kafka.config.librdkafka_table import whose
 from kafka.config.option import Option, nearest
 from kafka.config.secrecy import shown, shown_name, shown_number
-from kafka.config.table import option_table
+from kafka.config.table import is_given, option_table
 from kafka.errors import KafkaConfigurationError
 
 log = logging.getLogger(__name__)
@@ -152,7 +152,7 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
 
     Properties that have no meaning here, or that belong to another client, are omitted, and one warning lists them.
     Raises `KafkaConfigurationError` for an unknown name, suggesting the nearest known one; for a Java class without an
-    equivalent; and for text that does not match the type of its option.
+    equivalent; and for a value that its option does not accept.
     """
     configs, idle = read_java_names(trimmed(properties), client)
     if idle:
@@ -177,7 +177,10 @@ def read_java_names(properties: Mapping[str, Any], client: str | None = None) ->
             if name in _ONLY:
                 allow(name, value, *_ONLY[name])
         elif name in rows:
-            configs[rows[name].name] = from_text(name, rows[name], value) if isinstance(value, str) else value
+            given = from_text(name, rows[name], value) if isinstance(value, str) else value
+            configs[rows[name].name] = given
+            if is_given(rows[name].name, given):
+                rows[name].parse(name, given)  # here, so that the error has the name that the user wrote
         elif name in _WITHOUT_MEANING or name in everyones:
             idle.append(name)
         elif not _is_level(name, value, properties, client, configs) and not _is_off(name, value):

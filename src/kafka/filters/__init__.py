@@ -29,6 +29,7 @@ from kafka.filters.evaluation import Filter, RecordField
 from kafka.filters.hints import missing_fields
 from kafka.filters.record_fields import MISSING, FilterRecord, Missing, parsed_json
 from kafka.filters.syntax_tree import ROOTS
+from kafka.filters.type_hints import differing_types
 
 __all__ = [
     "MISSING",
@@ -38,6 +39,7 @@ __all__ = [
     "FilterRecord",
     "Missing",
     "RecordField",
+    "differing_types",
     "missing_fields",
     "parsed_json",
 ]

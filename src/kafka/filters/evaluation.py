@@ -43,6 +43,7 @@ class Filter:
 
     Attributes:
         expression: the condition as given.
+        condition: the condition, parsed.
         fields: the fields that it uses, as written, without repetition.
         nested_fields: those within keys, values and headers, parsed.
         roots: the parts of a record that it uses, such as "value" or "headers".
@@ -51,7 +52,7 @@ class Filter:
     """
 
     def __init__(self, expression: str, now: datetime.datetime | None = None) -> None:
-        condition = parse(expression, now or datetime.datetime.now(datetime.UTC))
+        condition = self.condition = parse(expression, now or datetime.datetime.now(datetime.UTC))
         self.expression = expression
         used = list(_fields(condition))
         self.fields = tuple(dict.fromkeys(field.text for field in used))
@@ -121,9 +122,9 @@ def _result(node: Condition) -> Result:
         case Membership():
             return _any([_comparison("=", node.operand, choice) for choice in node.choices])
         case PatternMatch():
-            return _pattern_match(_value(node.operand), node.search.finds)
+            return _pattern_match(value_of(node.operand), node.search.finds)
         case IsNull():
-            operand = _value(node.operand)
+            operand = value_of(node.operand)
             return lambda record: (found := operand(record)) is None or found is MISSING
         case Exists():
             return _exists(node.field)
@@ -138,7 +139,7 @@ def _result(node: Condition) -> Result:
 
 
 def _comparison(symbol: str, left: Operand, right: Operand) -> Result:
-    of_left, of_right = _value(left), _value(right)
+    of_left, of_right = value_of(left), value_of(right)
     if TIME in (left.type, right.type):
         of_left, of_right = _time(of_left), _time(of_right)
     if isinstance(right, Literal):
@@ -177,8 +178,8 @@ def _exists(field: Field) -> Result:
     return lambda record: lookup(field, record) is not None
 
 
-def _value(node: Operand) -> Value:
-    """Return the function of an operand."""
+def value_of(node: Operand) -> Value:
+    """Return the function that computes an operand of a condition from a record."""
     match node:
         case Literal():
             constant = node.value
@@ -190,7 +191,7 @@ def _value(node: Operand) -> Value:
             field = node
             return lambda record: lookup(field, record)
         case Call():
-            inner = _value(node.operand)
+            inner = value_of(node.operand)
             if node.name == "number":
                 return lambda record: None if (found := inner(record)) is MISSING else number_of(found)
             return lambda record: _lower(inner(record))

@@ -78,7 +78,7 @@ def test_settings_are_converted_by_either_name() -> None:
         ({"extra_config": ("fetch.min.byte=1",)}, {}, "'fetch.min.bytes'"),
         ({"extra_config": ("fetch.min.bytes=x",)}, {}, "a whole number"),
         ({"extra_config": ("auto_offset_reset=foo",)}, {}, "'auto_offset_reset' expects one of"),
-        ({"extra_config": ("compression.type=foo",)}, {}, "'compression_type' expects"),
+        ({"extra_config": ("compression.type=foo",)}, {}, "'compression.type' expects"),
         ({"extra_config": ("retries",)}, {}, "NAME=VALUE"),
         (
             {},
@@ -98,7 +98,7 @@ def test_invalid_settings_are_named(options: dict[str, Any], environ: dict[str, 
 def test_an_invalid_value_in_a_properties_file_is_named(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text("isolation.level=read_sometimes\n")
-    with pytest.raises(KafkaConfigurationError, match="'isolation_level' expects"):
+    with pytest.raises(KafkaConfigurationError, match="'isolation.level' expects"):
         settings(given(config_file=str(file)), {})
 
 

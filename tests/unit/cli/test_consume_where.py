@@ -82,6 +82,41 @@ def test_a_search_without_a_result_names_similar_fields(cli: Cli, orders: str) -
     ]
 
 
+@pytest.mark.parametrize(
+    ("expression", "hint"),
+    [
+        (
+            "value.amount < 'x'",
+            "value.amount is the number 3, which is not compared with the text 'x'; write a number, without quotes",
+        ),
+        (
+            "'5' >= value.amount",
+            "value.amount is the number 3, which is not compared with the text '5'; write 5 without quotes",
+        ),
+        (
+            "value.status = 7",
+            "value.status is the text 'PAID', which is not compared with the number 7; write '7' in quotes",
+        ),
+        (
+            "offset = 9 or value.status in (1, 'x')",
+            "value.status is the text 'PAID', which is not compared with the number 1; write '1' in quotes",
+        ),
+        ("value.amount like '%'", "value.amount is the number 3; like and matches compare only text"),
+        (
+            "value.id = value.status",
+            "value.id is the number 3, but value.status is the text 'PAID'; only values of one type are compared",
+        ),
+    ],
+)
+def test_a_search_that_compares_different_types_says_so(cli: Cli, topic: MakeTopic, expression: str, hint: str) -> None:
+    name = topic()
+    lines = [json.dumps({"key": "1", "value": value}) for value in (VALUES[2], None)]  # a tombstone has no types
+    cli("produce", name, "-f", "json", stdin="\n".join(lines))
+    result = cli.run("consume", name, "-w", expression)
+    assert result.stderr.startswith("0 of 2 records matched")
+    assert result.stderr.splitlines()[1:] == [f"the last record: {hint}"]
+
+
 def test_typed_keys_and_values_are_compared_by_type(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
     name, schema = topic(), tmp_path / "order.avsc"
     fields = [{"name": "note", "type": ["null", "string"]}, {"name": "amount", "type": "double"}]

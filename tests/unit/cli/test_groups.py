@@ -123,7 +123,7 @@ def test_a_group_is_reset_and_a_dry_run_shows_the_offsets(
 
 
 def test_resetting_topics_creates_a_missing_group(cli: Cli, group: str) -> None:
-    new = f"{group}-new"
+    new = "fresh"  # not similar to other names
     assert "there is no group" in cli.fails("groups", "reset", new, "--to", "latest")
     assert "there is no group" in cli.fails("groups", "lag", new)
     reset = ("groups", "reset", new, "--to", "4", "-t", f"{group}:0")

@@ -114,21 +114,30 @@ def test_reasons_are_sentences(message: str, shown: str) -> None:
     assert readable(message) == shown
 
 
-def test_a_subject_that_does_not_exist_is_not_compatible(schemas: SchemasCommand) -> None:
+def test_a_subject_that_does_not_exist_has_a_status_of_its_own(schemas: SchemasCommand) -> None:
     schemas("register", schemas.subject, schemas.file(INT))
     misspelt = schemas.subject.replace("-value", "-vlue")
     for version in ((), ("--version", "latest")):
         result = schemas.run("check", misspelt, schemas.file(INT), *version)
-        assert (result.exit_code, result.stdout) == (1, "")
+        assert (result.exit_code, result.stdout) == (4, "")
         assert f"the subject '{misspelt}' does not exist; did you mean '{schemas.subject}'?" in result.stderr
         assert "--allow-new" in result.stderr
     result = schemas.run("check", misspelt, schemas.file(INT), "--json")
-    assert result.exit_code == 1
+    assert result.exit_code == 4
     assert json.loads(result.stdout) == {"subject": misspelt, "exists": False, "compatible": False, "reasons": []}
     told = schemas("check", misspelt, schemas.file(INT), "--allow-new")
     assert told == f"compatible: the subject {misspelt} is new\n"
     answer = json.loads(schemas("check", misspelt, schemas.file(INT), "--allow-new", "--json"))
     assert (answer["exists"], answer["compatible"]) == (False, True)
+
+
+def test_other_commands_suggest_a_subject_too(schemas: SchemasCommand) -> None:
+    schemas("register", schemas.subject, schemas.file(INT))
+    misspelt = schemas.subject.replace("-value", "-vlue")
+    for command in ("show", "delete"):
+        result = schemas.run(command, misspelt)
+        assert result.exit_code == 1
+        assert f"there is no subject '{misspelt}'; did you mean '{schemas.subject}'?" in result.stderr
 
 
 def test_files_that_are_not_schemas_of_their_type(schemas: SchemasCommand, tmp_path: Path) -> None:
@@ -186,7 +195,7 @@ def test_wrong_use_is_a_one_line_error(schemas: SchemasCommand, arguments: list[
 def test_registry_errors_are_one_line(schemas: SchemasCommand) -> None:
     result = schemas.run("show", "no-such-subject")
     assert result.exit_code == 1
-    assert "Subject 'no-such-subject' not found." in result.stderr
+    assert "there is no subject 'no-such-subject'; see 'kafka schemas list'" in result.stderr
 
 
 def test_an_unreachable_registry(schemas: SchemasCommand) -> None:

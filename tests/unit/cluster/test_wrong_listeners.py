@@ -297,7 +297,7 @@ def test_a_refused_connection_is_reported_with_advice() -> None:
     server = refused()
     assert told(server, api_version_auto_timeout_ms=0).endswith(
         f"cannot connect to {server}: connection refused (ECONNREFUSED); is the broker running, and "
-        "'bootstrap_servers' right?"
+        "is the address right?"
     )
 
 

@@ -226,9 +226,10 @@ def _explain_nothing(source: "Source", selection: "Selection", where: dict[str, 
     elif searched is not None and selection.has_filters:
         note(f"0 of {selection.looked_at:,} records matched; {searched}")
         if selection.condition is not None and selection.last is not None:
-            from kafka.filters import missing_fields
+            from kafka.filters import differing_types, missing_fields
 
-            for hint in missing_fields(selection.condition, selection.last):
+            record = selection.last
+            for hint in (*missing_fields(selection.condition, record), *differing_types(selection.condition, record)):
                 note(f"the last record: {hint}")
     elif searched is not None and (start is not None or where["end"] is not None):
         note(f"no records found; {searched}")

@@ -16,7 +16,7 @@ import click
 from kafka.cli.consume.formats import Csv, Format, Style, text_format
 from kafka.cli.consume.selection import Piece
 from kafka.cli.failures import Uninterrupted
-from kafka.cli.file_formats import check_can_write, check_installed, format_of
+from kafka.cli.file_formats import check_can_write, check_ending, check_installed, format_of
 
 
 class RecordSink:
@@ -166,11 +166,14 @@ def open_sink(
 
     Raises `click.UsageError`, and `ModuleNotFoundError` if a library that the format needs is not installed.
     """
+    is_named = name is not None or as_json
     if name is None:
         name = "json" if as_json else format_of(file) if file else "text"
     check_installed(name)
     if file is not None:
         check_can_write(file)
+        if not is_named:
+            check_ending(file)
     terminal = file is None and sys.stdout.isatty()
     if name in ("parquet", "arrow"):
         if terminal:

@@ -47,7 +47,7 @@ class Selection:
     Attributes:
         has_filters: whether there are any filters.
         looked_at: number of records examined.
-        last: the last record for which the condition was not true.
+        last: the last record for which the condition was not true, if possible one with a value.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Selection:
 
         record = of_row(columns, row, condition.roots)
         matches = condition.matches(record)
-        if not matches:
+        if not matches and (self.last is None or record.value is not None):
             self.last = record
         return matches
 

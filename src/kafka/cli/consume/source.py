@@ -11,6 +11,7 @@ from kafka.cli.command_output import note
 from kafka.cli.consume.selection import Piece
 from kafka.cli.position_syntax import Position
 from kafka.cli.session import Session
+from kafka.config.option import nearest
 from kafka.consumer import ConsumerRebalanceListener
 from kafka.consumer.bounds import NOT_FOR_READS, SKIP_ADVICE, WHERE_TOPICS_ARE
 from kafka.errors import OffsetOutOfRangeError, UnknownTopicOrPartitionError
@@ -147,6 +148,7 @@ class InGroup(Source, ConsumerRebalanceListener):
         if isinstance(topics, re.Pattern):
             self._consumer.subscribe(pattern=topics, listener=self)
         else:
+            _note_missing(self._consumer, topics)
             self._consumer.subscribe(list(topics), listener=self)
 
     def columns(self) -> "Iterator[Columns]":
@@ -190,6 +192,14 @@ class InGroup(Source, ConsumerRebalanceListener):
             self._commit(self._offsets)
         finally:
             self._consumer.close()
+
+
+def _note_missing(consumer: "KafkaConsumer[Any, Any]", topics: Sequence[str]) -> None:
+    """Report topics that do not exist: a group waits for them, and a misspelt one never comes."""
+    known = consumer.topics()
+    for name in topics:
+        if name not in known:
+            note(f"topic {name} does not exist yet{nearest(name, sorted(known))}")
 
 
 class IdleTime:

@@ -6,15 +6,15 @@ deletes groups and offsets and removes members.
 
 import click
 
-from kafka.cli.common_options import AliasedGroup
 from kafka.cli.groups.listing import describe, lag, list_groups
 from kafka.cli.groups.removal import delete, delete_offsets, remove_members
 from kafka.cli.groups.reset import reset, set_offsets
+from kafka.cli.suggestions import CommandGroup
 
 _ALIASES = {"reset-offsets": "reset", "alter-offsets": "set-offsets", "list-offsets": "lag"}
 
 
-@click.group(name="groups", cls=AliasedGroup, aliases=_ALIASES)
+@click.group(name="groups", cls=CommandGroup, aliases=_ALIASES)
 def command() -> None:
     """List, describe, reset and delete consumer groups and share groups."""
 

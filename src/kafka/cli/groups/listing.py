@@ -37,8 +37,14 @@ def list_groups(
     session: Session, states: tuple[str, ...], kinds: tuple[str, ...], matches: Callable[[str], bool]
 ) -> None:
     """List groups. With TEXT, lists groups whose names contain it, in any case."""
+    from kafka.errors import IllegalArgumentError
+
     with session.admin() as admin:
-        found = admin.list_groups(states_filter=states or None, types_filter=kinds or None)
+        try:
+            found = admin.list_groups(states_filter=states or None, types_filter=kinds or None)
+        except IllegalArgumentError as error:
+            text = str(error).replace("states_filter", "--state").replace("types_filter", "--type")
+            raise click.UsageError(text) from None
     rows = [
         {
             "group": each["group_id"],

@@ -1,7 +1,7 @@
 """Deletes groups and offsets, and removes members."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,11 @@ from kafka.cli.common_options import (
     yes_option,
 )
 from kafka.cli.session import Session
+from kafka.cli.suggestions import suggesting
+from kafka.config.option import nearest
+
+if TYPE_CHECKING:
+    from kafka.admin import KafkaAdminClient
 
 
 @click.command()
@@ -27,7 +32,9 @@ def delete(session: Session, groups: list[str], yes: bool) -> None:
     confirm(f"Delete {', '.join(at_least_one('group', groups))} with all offsets?", yes)
     with session.admin() as admin:
         result = admin.delete_groups(groups)
-    _report(session, "group", {name: None if told == "OK" else told for name, told in result.items()})
+        failed = {name: None if told == "OK" else told for name, told in result.items()}
+        hints = _hints(admin, [name for name, told in failed.items() if told == "GroupIdNotFoundError"])
+    _report(session, "group", failed, hints)
 
 
 @click.command(name="delete-offsets")
@@ -51,7 +58,7 @@ def delete_offsets(session: Session, groups: list[str], partitions: tuple[str, .
     group = one("group", groups)
     wanted = [TopicPartition(*partition_of(each)) for each in partitions]
     confirm(f"Delete the offsets of {group} in {', '.join(partitions)}?", yes)
-    with session.admin() as admin:
+    with session.admin() as admin, suggesting(admin, {tp.topic for tp in wanted}, [group]):
         result = admin.delete_group_offsets(group, wanted)
     _report(session, "partition", {f"{tp.topic}:{tp.partition}": _name(error) for tp, error in result.items()})
 
@@ -88,7 +95,7 @@ def remove_members(
     wanted = [MemberToRemove(member_id=each, reason=reason) for each in members]
     wanted += [MemberToRemove(group_instance_id=each, reason=reason) for each in instances]
     confirm(f"Remove {len(wanted) or 'all'} members of {group}?", yes)
-    with session.admin() as admin:
+    with session.admin() as admin, suggesting(admin, groups=[group]):
         result = admin.remove_group_members(group, wanted or None)
     _report(session, "member", {str(member): _name(error) for member, error in result.items()})
 
@@ -105,14 +112,22 @@ def _described(name: str) -> str:
     return f"{description.removesuffix('.')} ({name})" if description else name
 
 
-def _report(session: Session, what: str, result: Mapping[str, str | None]) -> None:
+def _hints(admin: "KafkaAdminClient", names: list[str]) -> dict[str, str]:
+    """Return the most similar name of an existing group, as a hint, for the names that do not exist."""
+    known = [str(each["group_id"]) for each in admin.list_groups()] if names else []
+    return {name: nearest(name, known) for name in names}
+
+
+def _report(
+    session: Session, what: str, result: Mapping[str, str | None], hints: Mapping[str, str] | None = None
+) -> None:
     """Report each result; exit with status 1 if something failed."""
     rows = [{what: name, "error": error} for name, error in result.items()]
     if session.output.as_json:
         session.output.data(rows)
     else:
         for name, error in result.items():
-            text = f"Error: {name}: {_described(error)}" if error else f"{name}: deleted"
+            text = f"Error: {name}: {_described(error)}{(hints or {}).get(name, '')}" if error else f"{name}: deleted"
             click.echo(text, err=bool(error))
     if any(result.values()):
         raise click.exceptions.Exit(1)

@@ -100,7 +100,7 @@ def reset(
         planned = moves.make(dry_run=True)
         possible = [row for row in planned if row["error"] is None]
         if possible and not moves.exists:
-            click.echo(f"group {group} did not exist; it is created with these offsets", err=True)
+            click.echo(f"group {group} did not exist; it is created with these offsets{moves.hint}", err=True)
         if possible and not dry_run:
             if any(row["committed"] != row["new"] for row in possible):
                 confirm(f"Move {group} in {len(possible)} partitions?", yes)
@@ -119,14 +119,16 @@ class _Moves:
         self._group = group
         self._target = target
         self._wanted = wanted
-        self.exists = True
+        self.exists, self.hint = True, ""
         try:
             self._kind = kind_of(admin, group)
-        except GroupIdNotFoundError:
+        except GroupIdNotFoundError as error:
             if not wanted:
                 raise
             self._kind = "classic"  # committing offsets creates the group
             self.exists = False
+            _, found, name = str(error.args[0]).partition("; did you mean ")
+            self.hint = found + name
 
     def make(self, dry_run: bool) -> list[dict[str, Any]]:
         """Change the offsets, or only find the new offsets; return a row for each partition."""

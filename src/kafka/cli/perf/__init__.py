@@ -7,6 +7,7 @@ import click
 
 from kafka.cli.common_options import acks_option, compression_option, connected, count_option, one, topic_option
 from kafka.cli.session import Session
+from kafka.cli.suggestions import CommandGroup
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,7 +21,7 @@ def _records_option(text: str, default: int | None = None) -> Callable[[Callable
     return count_option("-n", "--records", "count", default=default, help=text)
 
 
-@click.group(name="perf")
+@click.group(name="perf", cls=CommandGroup)
 def command() -> None:
     """Measure producer, consumer and round-trip performance."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.cli.common_options import delivery
 from kafka.cli.consume.source import Snapshot, closing, open_read
 from kafka.cli.session import Session
+from kafka.config.option import nearest
 from kafka.errors import KafkaTimeoutError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
 
@@ -94,9 +95,8 @@ def round_trips(session: Session, topic: str, count: int, size: int) -> dict[str
     with session.consumer(group_id=None) as consumer, session.producer(linger_ms=0) as producer:
         found = consumer.partitions_for_topic(topic)
         if not found:
-            raise UnknownTopicOrPartitionError(
-                f"there is no topic {topic!r}; create it with 'kafka topics create {topic}'"
-            )
+            hint = nearest(topic, consumer.topics()) or f"; create it with 'kafka topics create {topic}'"
+            raise UnknownTopicOrPartitionError(f"there is no topic {topic!r}{hint}")
         consumer.assign([TopicPartition(topic, number) for number in found])
         consumer.seek_to_end()
         for tp in consumer.assignment():

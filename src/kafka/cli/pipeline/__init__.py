@@ -15,11 +15,13 @@ import importlib.util
 
 import click
 
+from kafka.cli.suggestions import CommandGroup
+
 ORDER = ("init", "check", "test", "run", "status", "dead", "replay", "backfill", "audit", "reset", "schema")
 """The names of the commands, in the order of the help. A name without a module is not a command."""
 
 
-class _Commands(click.Group):
+class _Commands(CommandGroup):
     """A group that imports a command's module when the command is used or listed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

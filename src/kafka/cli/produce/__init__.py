@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import click
 
+from kafka.cli.command_output import note
 from kafka.cli.common_options import (
     WholeNumber,
     acks_option,
@@ -93,6 +94,7 @@ def command(
         files = (pathlib.Path(topic), *files) if topic is not None else files
         topic = topic_option
     topic = one("topic", [topic] if topic is not None else [])
+    from kafka.cli.produce.new_topics import new_topic
     from kafka.cli.produce.sending import BadInputError, Sending
 
     fixed = _fixed(form)
@@ -103,6 +105,7 @@ def command(
         check_installed(each)
     if progress is None:
         progress = bool(files) and sys.stderr.isatty()
+    new = new_topic(session, topic)
     with Translator(typed) as translator, session.producer(**delivery(compression, acks)) as producer:
         sending = Sending(producer, topic, fixed, progress, typed_bytes(translator, typed))
         try:
@@ -114,6 +117,8 @@ def command(
         except BadInputError as error:
             raise sending.told(error) from None
         sending.finish()
+    if new and sending.records:
+        note(f"topic {topic} did not exist, so the broker created it{new.hint}")
     sending.report(session.output)
 
 

@@ -146,6 +146,8 @@ class Sending:
         """Report the records sent: as JSON on standard output, or as a line on standard error if it is a terminal."""
         if output.as_json:
             output.data(self.summary())
+        elif not self.records:
+            note("no records were sent: the input has none")
         elif sys.stderr.isatty():
             note(("\r" if self._progress else "") + self._text())
 
