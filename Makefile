@@ -96,7 +96,7 @@ $(STAMPS)/install: pyproject.toml setup.py src/kafka/_variant.py $(STAMPS)/tools
 	@touch $@
 
 $(STAMPS)/build: $(SOURCES) $(STAMPS)/install
-	$(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
+	$(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
 
 java:

@@ -30,6 +30,8 @@ REQUIRED = SANITIZED or os.environ.get("KAFKA_REQUIRE_COMPILED", "") not in ("",
 
 PURE = os.environ.get("KAFKA_PURE", "") not in ("", "0")
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+MOST_AT_ONCE = 8
+"""Limits how many modules are built at once: each takes up to 200 MB of memory, and Cython's part is not parallel."""
 
 
 def say(text: str) -> None:
@@ -41,7 +43,7 @@ class Progress:
     """Shows how far the build is: one line that changes on a terminal, otherwise a line for each tenth.
 
     Arguments:
-        what: what is done with the modules, such as ``translating``.
+        what: what is done with the modules, such as ``compiling``.
         total: the number of modules.
     """
 
@@ -70,6 +72,11 @@ def hot_modules() -> list[str]:
     if missing:
         say(f"listed in HOT_MODULES but not in the tree: {', '.join(missing)}")
     return [name for name in listed if name not in missing]
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def source_of(name: str) -> Path:
@@ -161,7 +168,19 @@ class BuildModules(build_py):
 
 
 class BuildHotModules(build_ext):
-    """Runs Cython for one module after the other, so that a module that fails does not take the others along."""
+    """Runs Cython and the C compiler for each module, so that a module that fails does not take the others along.
+
+    Several modules are built at once, one for each processor that this process may use, unless ``--parallel`` or
+    ``-j`` says how many. Cython translates one of them at a time, because it is not made for threads; meanwhile, the C
+    compiler runs for others.
+    """
+
+    def finalize_options(self) -> None:
+        """Choose how many modules are built at once."""
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = min(processors(), MOST_AT_ONCE)
+        self.translating = threading.Lock()
 
     def run(self) -> None:
         """Build, and leave nothing beside the sources that is out of date."""
@@ -170,24 +189,22 @@ class BuildHotModules(build_ext):
             remove_stale()
 
     def build_extensions(self) -> None:
-        """Translate to C below the build folder, then compile what was translated."""
-        progress = Progress("translating", len(self.extensions))
-        translated = []
-        for extension in self.extensions:
-            progress.begin(extension.name)
-            translated += self.translate(extension)
-        self.extensions = translated
-        self.progress = Progress("compiling", len(translated))
+        """Build all modules, the largest first, so that at the end no processor waits long for another."""
+        self.extensions.sort(key=lambda extension: -sum(Path(each).stat().st_size for each in extension.sources))
+        self.progress = Progress("compiling", len(self.extensions))
         super().build_extensions()
 
     def build_extension(self, extension: Extension) -> None:
-        """Compile one module; a failure is reported, and then passed over by the base class as it is optional."""
-        self.progress.begin(extension.name)
-        try:
-            super().build_extension(extension)
-        except Exception as error:
-            self.failed(extension.name, f"no C compiler, or it failed: {error}")
-            raise
+        """Build one module; a failure is reported, and then passed over by the base class as it is optional."""
+        with self.translating:
+            self.progress.begin(extension.name)
+            translated = self.translate(extension)
+        for each in translated:
+            try:
+                super().build_extension(each)
+            except Exception as error:
+                self.failed(each.name, f"no C compiler, or it failed: {error}")
+                raise
 
     def translate(self, extension: Extension) -> list[Extension]:
         """Put the C file that Cython makes in the place of the `.py` of one extension; empty if that failed."""

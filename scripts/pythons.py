@@ -89,7 +89,7 @@ def run_tests(run: Run, python: str, pytest_arguments: Sequence[str]) -> list[st
     """Build in place and run the unit tests on both variants; gives those that failed."""
     install = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", "."]
     run(install, {"KAFKA_PURE": "1"}, None)
-    run([python, "setup.py", "--quiet", "build_ext", "--inplace", "--parallel", "2"], VARIANTS["compiled"], None)
+    run([python, "setup.py", "--quiet", "build_ext", "--inplace"], VARIANTS["compiled"], None)
     tests = [python, "-m", "pytest", "tests/unit", "-q", "-p", "no:cacheprovider", *pytest_arguments]
 
     def passes(variant: str) -> bool:

@@ -146,7 +146,7 @@ def wheel(tools: Interpreter, tree: Path, out: Path, target: Target) -> Path:
 def _wheel(python: list[str], tree: Path, out: Path, *arguments: str, **variables: str) -> Path:
     made = out / "made"
     shutil.rmtree(made, ignore_errors=True)
-    command = [*python, "setup.py", "--quiet", "build_ext", "--parallel", "2", "bdist_wheel", "--dist-dir", str(made)]
+    command = [*python, "setup.py", "--quiet", "build_ext", "bdist_wheel", "--dist-dir", str(made)]
     run([*command, *arguments], tree, SOURCE_DATE_EPOCH=epoch(), PYTHONHASHSEED="0", **variables)
     (file,) = made.iterdir()
     return Path(shutil.move(file, out / file.name))

@@ -94,7 +94,7 @@ def is_locked(path: Path) -> bool | None:
 
 
 def _take(descriptor: int) -> bool:
-    """Lock an open file if nobody holds its lock. Those who only look in `is_locked` do not count."""
+    """Lock an open file, unless its lock is held. A look by `is_locked` does not count as holding it."""
     attempts = 0
     while not _lock(descriptor):
         attempts += 1
@@ -122,7 +122,7 @@ def _lock(descriptor: int, shared: bool = False) -> bool:
 
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except BlockingIOError:
+        except (BlockingIOError, PermissionError):  # the latter on NFS
             return False
     return True
 
