@@ -54,7 +54,7 @@ copybutton_selector = "div:not(.highlight-text, .highlight-default) > div.highli
 html_show_sphinx = False
 highlight_language = "none"  # blocks without a language are what programs print, and diagrams
 pygments_style = "a11y-high-contrast-light"
-pygments_dark_style = "monokai"
+pygments_dark_style = "github-dark"
 
 
 def leave_options_out(app, what, name, obj, options, lines):

@@ -4,6 +4,7 @@ A test compares, so that no option is missing there, and none is left.
 """
 
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,13 +26,38 @@ def reference() -> str:
     for path, command in _walk((), commands):
         if not path:
             continue
-        lines += [f"### kafka {' '.join(path)}", inspect.cleandoc(command.help or "").replace("\b\n", ""), ""]
+        lines += [f"### kafka {' '.join(path)}", *_help(inspect.cleandoc(command.help or "")), ""]
         if not isinstance(command, click.Group):
             lines.append("".join([f"    kafka {' '.join(path)}", *(f" {each}" for each in _arguments(command))]))
             lines.append("")
             if table := _table(command, shared):
                 lines += [*table, ""]
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
+
+
+def _help(text: str) -> Iterator[str]:
+    """The help of a command, in which what click does not wrap (after a backspace) is a list or a block of code."""
+    for paragraph in text.split("\n\n"):
+        if not paragraph.startswith("\b\n"):
+            yield _marked(paragraph) + "\n"
+            continue
+        title, *rows = paragraph.removeprefix("\b\n").splitlines()
+        pairs = [re.match(r"\s*(\S+)  +(\S.*)", row) for row in rows]
+        if title.endswith(":") and pairs and all(pairs):
+            yield f"{title}\n\n" + "".join(f"- {pair[1]}: {_marked(pair[2])}\n" for pair in pairs if pair)
+        else:
+            yield "".join(f"    {row}\n" for row in (title, *rows))
+
+
+def _marked(text: str) -> str:
+    """A text in which the names of options are code."""
+    return re.sub(r"(?<![\w`/-])(--?[a-zA-Z][\w-]*(?:\.\.\.)?)(?![\w`])", r"`\1`", text)
+
+
+def _range(text: str) -> str:
+    """A text of click in which ranges, such as `0<=x<=9`, are words."""
+    text = re.sub(r"(-?[\d.]+)<=x<=([\d.]+)", r"from \1 to \2", text)
+    return re.sub(r"x>=(-?[\d.]+)", r"at least \1", text)
 
 
 def _nothing(**_: object) -> None:
@@ -62,7 +88,7 @@ def _table(command: click.Command, without: tuple[str, ...]) -> list[str]:
         if isinstance(each, click.Option) and not each.hidden and _names(each) not in without:
             record = each.get_help_record(click.Context(command))
             assert record is not None
-            rows.append(f"| {_names(each)} | {' '.join(record[1].split())} |")
+            rows.append(f"| {_names(each)} | {_marked(_range(' '.join(record[1].split())))} |")
     return ["| option | |", "|---|---|", *rows] if rows else []
 
 

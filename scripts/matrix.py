@@ -3,7 +3,7 @@
     python scripts/matrix.py                               all releases
     python scripts/matrix.py --releases 1.1.1,2.8.2        these
     python scripts/matrix.py --releases 1.1.1 --select "acks or headers"     a part, by pytest's -k
-    python scripts/matrix.py --record                      and write the table into docs/COMPATIBILITY.md
+    python scripts/matrix.py --record                      and write the tables into docs/COMPATIBILITY.md
 
 Each release has a line with the numbers of tests that passed, failed and were skipped, and reasons for the latter two.
 The exit status is 1 if a test failed, or a release is not available.
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -26,6 +26,9 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests" / "integration"
 GUIDE = ROOT / "docs" / "COMPATIBILITY.md"
+FEATURES = "\n| Kafka | features whose tests were skipped on other releases |\n|---|---|\n"
+ROW = re.compile(r"^\| ((?:before )?[\d.]+) \| (.*) \|$", re.MULTILINE)
+NEEDS = re.compile(r"needs Kafka (?P<needs>(?:before )?[\d.]+): (?P<name>.*)")
 BEGIN, END = "<!-- scripts/matrix.py writes from here -->\n", "<!-- to here -->\n"
 
 CLIENTS = (
@@ -89,10 +92,9 @@ class Result:
 
     @property
     def row(self) -> str:
-        """Its row in the table."""
-        reasons = "; ".join(f"{reason} ({count})" for reason, count in sorted(self.skipped.items()))
+        """Its row in the first table."""
         numbers = " | ".join(str(self.counts[outcome]) for outcome in ("passed", "failed", "skipped"))
-        return f"| {self.release} | {numbers} | {reasons} |"
+        return f"| {self.release} | {numbers} |"
 
 
 def read_report(release: str, report: Path) -> Result:
@@ -138,16 +140,32 @@ def run(release: str, select: str, workers: str, more: Sequence[str]) -> Result:
 
 
 def write_table(results: Sequence[Result], guide: Path = GUIDE) -> None:
-    """Put the rows of these results into the table, in the place of the releases' older rows."""
+    """Put these results into the tables: rows in the place of the releases' older ones, and features that are new."""
     before, begin, rest = guide.read_text(encoding="utf-8").partition(BEGIN)
     old, end, after = rest.partition(END)
     if not (begin and end):
         raise SystemExit(f"{guide} has no place for the table: a line {BEGIN.strip()} and a line {END.strip()}")
-    rows = {release: row for row, release in re.findall(r"^(\| ([\d.]+) \|.*)$", old, flags=re.MULTILINE)}
+    counts, _, features = old.partition(FEATURES)
+    rows = {release: row for row, release in re.findall(r"^(\| ([\d.]+) \|.*)$", counts, flags=re.MULTILINE)}
     rows |= {result.release: result.row for result in results}
-    head = "| Apache Kafka | passed | failed | skipped | what was skipped (how many tests) |\n|---|---|---|---|---|\n"
+    head = "| Apache Kafka | passed | failed | skipped |\n|---|---:|---:|---:|\n"
     table = head + "".join(f"{rows[release]}\n" for release in RELEASES if release in rows)
-    guide.write_text(before + begin + table + end + after, encoding="utf-8")
+    needed = {(needs, name) for needs, names in ROW.findall(features) for name in names.split("; ")}
+    reasons = [reason.replace("; ", ", ") for result in results for reason in result.skipped]
+    needed |= {(found["needs"], found["name"]) for found in map(NEEDS.match, reasons) if found}
+    guide.write_text(before + begin + table + features_table(needed) + end + after, encoding="utf-8")
+
+
+def features_table(needed: Collection[tuple[str, str]]) -> str:
+    """The second table: pairs of the releases that have a feature, such as "2.4" or "before 2.8", and the feature."""
+
+    def order(needs: str) -> list[int]:
+        return [int(part) for part in re.findall(r"\d+", needs)]
+
+    lines = [FEATURES]
+    for needs in sorted({needs for needs, _ in needed}, key=order):
+        lines.append(f"| {needs} | {'; '.join(sorted(name for each, name in needed if each == needs))} |\n")
+    return "".join(lines) if needed else ""
 
 
 def main() -> int:

@@ -27,29 +27,32 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "PIPELINES.md"
 HAND_WRITTEN = ROOT / "tests" / "integration" / "spark" / "hand_written"
 MODELS: Mapping[str, type[BaseModel]] = {
-    "the file": declaration.Declaration,
-    "source, sources.NAME": source_declaration.Source,
-    "key, value": source_declaration.FieldFormat,
-    "rules": source_declaration.Rule,
-    "times": source_declaration.TimeBounds,
-    "watermark": source_declaration.Watermark,
-    "dedupe": source_declaration.Dedupe,
-    "backfill": source_declaration.Backfill,
-    "dead_letters": declaration.DeadLetters,
-    "sink: a topic": declaration.Sink,
-    **{f"sink: {name}": model for name, model in TARGETS.items()},
+    "The file": declaration.Declaration,
+    "`source`, and `sources.NAME`": source_declaration.Source,
+    "`key` and `value`": source_declaration.FieldFormat,
+    "`rules`": source_declaration.Rule,
+    "`times`": source_declaration.TimeBounds,
+    "`watermark`": source_declaration.Watermark,
+    "`dedupe`": source_declaration.Dedupe,
+    "`backfill`": source_declaration.Backfill,
+    "`dead_letters`": declaration.DeadLetters,
+    "`sink`: a topic": declaration.Sink,
+    **{f"`sink`: {name}": model for name, model in TARGETS.items()},
 }
 """The models by the place of their keys."""
 
 
 def keys_table() -> str:
-    """Return the keys of all models with their defaults."""
-    rows = ["| in | key | default | |", "|---|---|---|---|"]
+    """Return a table for each model, with its keys and their defaults."""
+    parts = []
     for place, model in MODELS.items():
+        rows = [f"### {place}", "| key | default | |", "|---|---|---|"]
         for name, field in model.model_fields.items():
             text = " ".join((field.description or "").split()).replace("|", r"\|")
-            rows.append(f"| {place} | `{field.alias or name}` | {_default(field)} | {text} |")
-    return "\n".join(rows)
+            text = text.replace("(SPARK.md)", "([SPARK.md](SPARK.md#options))")
+            rows.append(f"| `{field.alias or name}` | {_default(field)} | {text} |")
+        parts.append("\n".join(rows))
+    return "\n\n".join(parts)
 
 
 def _default(field: Any) -> str:

@@ -11,12 +11,15 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kafka.spark.options.client_options import client_option_handling
 from kafka.spark.options.option_table import OPTIONS, Use
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "SPARK.md"
+JAVA = "no effect: it applies to Java clients or to brokers"
 USES = {Use.STREAM: "stream", Use.BATCH: "batch", Use.SINK: "sink"}
 
 
@@ -31,11 +34,30 @@ def own_table() -> str:
 
 
 def client_table() -> str:
-    """The options of Kafka's clients, and what becomes of each on a read and on a write."""
-    rows = ["| option | read | write |", "|---|---|---|"]
-    for option, (reading, writing) in client_option_handling().items():
-        rows.append(f"| `{option}` | {reading} | {writing} |")
-    return "\n".join(rows)
+    """The options of Kafka's clients by their effect on reads and writes; those with their own reason are a table."""
+    options = {name: (str(read), str(write)) for name, (read, write) in client_option_handling().items()}
+    parts = [
+        "### Options that work for reads and writes\n"
+        + _names(options, lambda *effects: effects == ("works", "works")),
+        "### Options that work for reads\nThey have no effect on writes.\n\n"
+        + _names(options, lambda reading, writing: (reading, writing[:9]) == ("works", "no effect")),
+        "### Options that work for writes\nThey have no effect on reads.\n\n"
+        + _names(options, lambda reading, writing: (reading[:9], writing) == ("no effect", "works")),
+        "### Options of Java clients and of brokers\nThey have no effect.\n\n"
+        + _names(options, lambda *effects: effects == (JAVA, JAVA)),
+    ]
+    shown = "".join(parts)
+    rows = ["### Other options", "| option | read | write |", "|---|---|---|"]
+    for option, (reading, writing) in options.items():
+        if f"`{option}`" not in shown:
+            rows.append(f"| `{option}` | {reading} | {'the same' if writing == reading else writing} |")
+    return "\n\n".join([*parts, "\n".join(rows)]).replace("docs/TRANSACTIONS.md", "[TRANSACTIONS.md](TRANSACTIONS.md)")
+
+
+def _names(options: Mapping[str, tuple[str, str]], chosen: Callable[[str, str], bool]) -> str:
+    """The options whose effects on a read and on a write are chosen, as a paragraph."""
+    names = [f"`{option}`" for option, effects in options.items() if chosen(*effects)]
+    return textwrap.fill(", ".join(names) + ".", 120, break_long_words=False, break_on_hyphens=False)
 
 
 def with_tables(page: str) -> str:

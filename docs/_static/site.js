@@ -3,12 +3,14 @@
 Old anchors: a guide that was split leads to the chapter that has the anchor now; scripts/site/chapters.py writes the
 marks. Narrow screens: a list of the page's headings below its title, because the theme's is behind an icon, and tables
 that do not fit, or whose names would break inside a word, become a block for each row, with the titles of the columns
-before the cells. Options such as --dry-run never break at their hyphens. */
+before the cells. Options such as --dry-run never break at their hyphens, and long names break at their dots. A
+picture leads to its full size. The search page has a field above its results. */
 "use strict";
 
 const FEWEST_HEADINGS = 4; // for a list of them
 const TALLEST_ROW = 140; // in pixels, of a table with three or more columns that stays a table
 const LONGEST_WHOLE = 30; // in characters, of an option that never breaks
+const SHORTEST_BROKEN = 24; // in characters, of a name that may break after its dots
 const pen = document.createElement("canvas").getContext("2d"); // measures texts
 const narrow = matchMedia("(max-width: 640px)");
 
@@ -45,20 +47,59 @@ function label(table) {
   table.setAttribute("role", "table");
 }
 
-/* Whether a name in the first column is wider than the column, and would break inside a word. */
+/* Whether a name is wider than its column, and would break inside a word. */
 function breaksNames(table) {
-  return [...table.querySelectorAll("tbody td:first-child code")].some((code) => {
+  return [...table.querySelectorAll("tbody td code")].some((code) => {
     const style = getComputedStyle(code);
     pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-    const room = code.closest("td").clientWidth - parseFloat(getComputedStyle(code.closest("td")).paddingRight);
-    return code.textContent.split(/\s+/).some((word) => pen.measureText(word).width > room);
+    const cell = code.closest("td");
+    const room = cell.clientWidth - parseFloat(getComputedStyle(cell).paddingRight);
+    const names = code.textContent.split(/\s+/).filter((word) => cell === cell.parentElement.cells[0] || /^\w+$/.test(word));
+    return names.some((word) => pen.measureText(word).width > room);
   });
+}
+
+/* Long names may break after a dot, a slash or an underscore, before they break anywhere else. */
+function offerBreaks() {
+  for (const word of document.querySelectorAll("article code.literal > .pre")) {
+    const parts = word.textContent.split(/(?<=[._/=,(|]+)(?=\w)/);
+    if (word.textContent.length < SHORTEST_BROKEN || word.childElementCount || parts.length < 2) continue;
+    word.replaceChildren(...parts.flatMap((part, number) => (number ? [document.createElement("wbr"), part] : [part])));
+  }
+}
+
+/* A picture leads to its full size. */
+function linkPictures() {
+  for (const picture of document.querySelectorAll("article img")) {
+    if (picture.closest("a")) continue;
+    const link = document.createElement("a");
+    link.href = picture.src;
+    picture.replaceWith(link);
+    link.append(picture);
+  }
 }
 
 function keepOptionsWhole() {
   for (const word of document.querySelectorAll("article code.literal > .pre")) {
     if (/^--?[a-z][\w-]*,?$/.test(word.textContent) && word.textContent.length < LONGEST_WHOLE) word.classList.add("whole");
   }
+}
+
+/* A field above the results, because the theme's is behind a menu on phones; and a title if nothing was asked yet. */
+function showField() {
+  const results = document.getElementById("search-results");
+  if (!results) return;
+  const asked = new URLSearchParams(location.search).get("q") || "";
+  const form = document.createElement("form");
+  form.className = "search-field";
+  form.innerHTML = '<input type="search" name="q" aria-label="Search words" placeholder="Search"><button>Search</button>';
+  form.elements.q.value = asked;
+  if (!asked) {
+    const title = document.createElement("h1");
+    title.textContent = "Search";
+    results.before(title);
+  }
+  results.before(form);
 }
 
 function fitTables() {
@@ -86,4 +127,7 @@ narrow.addEventListener("change", fitTables);
 follow();
 listHeadings();
 keepOptionsWhole();
+offerBreaks();
+linkPictures();
+showField();
 fitTables();

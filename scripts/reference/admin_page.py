@@ -20,8 +20,7 @@ HEADING = "## Methods\n"
 INTRODUCTION = """
 "Kafka" is the first release whose brokers support the method, if that is later than 0.10.2; with older brokers, the
 method raises `UnsupportedVersionError`. A ✓ means that the embedded broker supports the method.
-Methods without a counterpart in Java's `Admin` come from kafka-python, or exist only in this package. `python -m
-scripts.reference` generates these tables from the docstrings.
+Methods without a counterpart in Java's `Admin` come from kafka-python, or exist only in this package.
 """
 UNSUPPORTED = "The embedded broker does not support it."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from kafka import errors
@@ -11,20 +12,23 @@ from kafka import errors
 HEAD = """\
 # Errors
 
-All errors are subclasses of `KafkaError`, in `kafka.errors`. `python -m scripts.reference` generates this page
-from that module. Catch the most specific error that you can handle. `error.retriable` is True if the same call may
-succeed later. Clients retry such errors automatically, so if one reaches you, its cause has lasted for the whole
-timeout. `error.remedy` says what to do. Both are columns of the tables.
+All errors are subclasses of `KafkaError`, in `kafka.errors`. Catch the most specific error that you can handle.
 
-**Producer.** A delivery error belongs to a record. `future.get()` and the future's callbacks report it. If the program
-neither keeps nor checks the future, `flush()` or the end of the `with` block raises the error; without these calls, the
-producer logs it.
+- `error.retriable` is True if the same call may succeed later. Clients retry such errors automatically, so if one
+  reaches you, its cause has lasted for the whole timeout.
+- `error.remedy` says what to do.
 
-**Consumer.** `poll()` and iteration raise errors. The position does not change; the next call continues there.
+The tables have a column for each.
 
-**Admin client.** A call raises its first error. With `raise_errors=False`, it returns an error for each item that
-failed. Calls whose results are error classes (group offsets, deletions, ACLs, quotas) do not raise errors of single
-items: check the result.
+| client | how it reports errors |
+|---|---|
+| producer | A delivery error belongs to a record: `future.get()` and the future's callbacks report it. \
+If the program neither keeps nor checks the future, `flush()` or the end of the `with` block raises the error. Without \
+these calls, the producer logs it. |
+| consumer | `poll()` and iteration raise errors. The position does not change; the next call continues there. |
+| admin client | A call raises its first error. With `raise_errors=False`, it returns an error for each item that \
+failed. Some calls return error classes as results (group offsets, deletions, ACLs, quotas). These calls do not raise \
+errors of single items: check the result. |
 """
 CLIENTS = """
 ## What clients raise
@@ -35,11 +39,30 @@ The names are in `kafka.errors`.
 """
 BROKERS = """
 ## What brokers return
-The codes are those of Kafka's protocol.
-
+These errors have the codes of Kafka's protocol. Their messages begin with code and name, such as
+`[Error 3] UnknownTopicOrPartitionError`. There is a table for each topic.
+"""
+BROKER_TABLE = """
+### {topic}
 | code | error | retriable | meaning | what to do |
 |---:|---|---|---|---|
 """
+GROUPS_CODES = (12, 14, 15, 16, *range(22, 29), 68, 69, 79, 81, 82, 86, 88, *range(110, 114), 128, *range(130, 133))
+TRANSACTIONS_CODES = (*range(45, 53), 59, 90, 105, 120)
+SECURITY_CODES = (*range(29, 32), 33, 34, 53, 54, 58, *range(61, 68), 93, 97)
+SHARE_CODES = (*range(121, 125), 133)
+CLUSTER_CODES = (8, 11, 41, 77, *range(94, 97), 98, 99, 101, 102, 104, *range(114, 120), *range(125, 128), 129)
+ADMIN_CODES = (*range(36, 41), 44, 55, 57, 60, 73, 80, *range(83, 86), 89, 91, 92, 107, 108)
+TOPICS = {
+    "Reading and writing": (),
+    "Groups and offsets": GROUPS_CODES,
+    "Transactions and idempotence": TRANSACTIONS_CODES,
+    "Share groups": SHARE_CODES,
+    "Security": SECURITY_CODES,
+    "Topics, configs and quotas": ADMIN_CODES,
+    "The cluster itself": CLUSTER_CODES,
+}
+"""By title of a table: the codes in it. The first table has the codes that are in no other, such as new ones."""
 VALUES = """
 ## Errors of values
 These errors concern typed keys and values; see [FORMATS.md](FORMATS.md) and
@@ -76,15 +99,22 @@ def text() -> str:
     ours = [cls for cls in found if getattr(cls, "errno", None) is None]
     coded = sorted((cls for cls in found if cls not in ours), key=lambda cls: getattr(cls, "errno", 0))
     plain = [f"| `{cls.__name__}` | {_flag(cls)} | {says(cls)} | {remedy(cls)} |\n" for cls in ours]
-    answered = [
-        f"| {getattr(cls, 'errno', '')} | `{cls.__name__}` | {_flag(cls)} | {says(cls)} | {remedy(cls)} |\n"
-        for cls in coded
-    ]
     others = sorted(name for name, value in vars(errors).items() if value in found and value.__name__ != name)
     same = [f"- `{name}`: `{getattr(errors, name).__name__}`\n" for name in others]
     of_values = [(module, getattr(importlib.import_module(module), name)) for module, name in OF_VALUES]
     values = [f"| `{cls.__name__}` | `{module}` | {says(cls)} | {remedy(cls)} |\n" for module, cls in of_values]
-    return "".join([HEAD, CLIENTS, *plain, BROKERS, *answered, VALUES, *values, NAMES, *same])
+    return "".join([HEAD, CLIENTS, *plain, BROKERS, *_answered(coded), VALUES, *values, NAMES, *same])
+
+
+def _answered(coded: list[type[errors.KafkaError]]) -> Iterator[str]:
+    """The tables of errors that brokers return, by topic, from errors in the order of their codes."""
+    topics = {code: topic for topic, codes in TOPICS.items() for code in codes}
+    for topic in TOPICS:
+        yield BROKER_TABLE.format(topic=topic)
+        for cls in coded:
+            code = getattr(cls, "errno", 0)
+            if topics.get(code, next(iter(TOPICS))) == topic:
+                yield f"| {code} | `{cls.__name__}` | {_flag(cls)} | {says(cls)} | {remedy(cls)} |\n"
 
 
 def classes() -> list[type[errors.KafkaError]]:
@@ -97,7 +127,7 @@ def classes() -> list[type[errors.KafkaError]]:
 
 def remedy(cls: Any) -> str:
     """Return the remedy of an error class, in which names of guides are links."""
-    return re.sub(r"(?<!/)\b([A-Z_]+\.md)(#[\w-]+)?", r"[\1](\1\2)", cls.remedy)
+    return re.sub(r"`?(?:docs/)?\b([A-Z_]+\.md)(#[\w-]+)?`?", r"[\1](\1\2)", cls.remedy)
 
 
 def says(cls: type[Exception]) -> str:

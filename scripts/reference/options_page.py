@@ -54,12 +54,12 @@ HEAD = """\
 # Options
 
 This page lists the keyword arguments of `KafkaConsumer`, `KafkaProducer`, `KafkaAdminClient`,
-`KafkaShareConsumer` and their asyncio counterparts. `python -m scripts.reference` generates it from the option table
-(`kafka.config`), which the clients, `help(KafkaProducer)` and type checkers use, too.
+`KafkaShareConsumer` and their asyncio counterparts. `help(KafkaProducer)` and type checkers know the same
+options.
 
 If a program passes an unknown name, the client raises an error that suggests the nearest known one.
 `kafka.load_properties("client.properties")` reads options from a properties file for Java's clients. In Spark, write
-Java's name with the prefix `kafka.`. [SIDE_BY_SIDE.md](SIDE_BY_SIDE.md#settings-of-confluent-kafka) lists the
+`kafka.` before Java's name. [SIDE_BY_SIDE.md](SIDE_BY_SIDE.md#settings-of-confluent-kafka) lists the
 equivalents of librdkafka's settings. *Since* is the first kafka-python release that had the option; the option has
 the same meaning as in that release. *columnar 0.1* marks options that kafka-python does not have.
 

@@ -103,7 +103,7 @@ WANTED: dict[str, tuple[str, ...]] = {
     "increase partitions": ("ADMIN", "COMMAND_LINE/kafka-partitions"),
     "delete topic": ("ADMIN",),
     "list topics": ("ADMIN", "COMMAND_LINE/kafka-topics"),
-    "message too large": ("ERRORS/what-brokers-return", "OPTIONS/producer"),
+    "message too large": ("ERRORS/reading-and-writing", "OPTIONS/producer"),
     "bootstrap.servers": ("OPTIONS/connections",),
     "KafkaConsumer": ("names/kafka.KafkaConsumer",),
     "KafkaProducer.send": ("names/kafka.KafkaProducer",),

@@ -302,7 +302,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
         "list topics",
         "create topic",
     ),
-    "ERRORS/what-brokers-return": (
+    "ERRORS/reading-and-writing": (
         "message too large",
         "record too large",
         "unknown topic",

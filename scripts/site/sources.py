@@ -25,6 +25,8 @@ OF_ROOT = {"CHANGELOG.md": "CHANGES", "CONTRIBUTING.md": "HELPING", "SECURITY.md
 """By file of the root: the name of its page. There is no page of the README; links to it lead to the front page."""
 PART_LINES = 130
 """Length of the parts into which long lists of changes are split, in lines."""
+_GUIDE = re.compile(r"`?(?<![\w(/\[])docs/(?P<name>[A-Z_]+)\.md`?")
+"""A guide that a changelog names by its file."""
 _LINK = re.compile(r"(`+)(?:(?!\1).)*\1|(?P<file>\[(?:docs/)?[A-Z_]+\.md)?\]\((?P<target>[^)\s]+)\)", re.DOTALL)
 """Code, or the end of a link with its text if that is the name of a guide's file."""
 
@@ -40,7 +42,8 @@ class Site:
                 self.guides[name] = split(name, shown(path))
         for file, name in OF_ROOT.items():
             if name != "index":
-                self.guides[name] = split(name, in_parts((ROOT / file).read_text(encoding="utf-8")))
+                text = (ROOT / file).read_text(encoding="utf-8")
+                self.guides[name] = split(name, with_links(in_parts(text)) if name == "CHANGES" else text)
 
     def pages(self) -> Iterator[tuple[str, Page]]:
         """Each page with links to where their targets went, and the name of its guide."""
@@ -108,6 +111,11 @@ def in_parts(text: str) -> str:
         lines.append(line)
         since += 1
     return "\n".join(lines) + "\n"
+
+
+def with_links(text: str) -> str:
+    """A changelog in which guides that it names by their files are links."""
+    return _GUIDE.sub(r"[docs/\g<name>.md](docs/\g<name>.md)", text)
 
 
 def front_matter(name: str) -> str:

@@ -41,11 +41,13 @@ def test_what_did_not_pass_is_named_with_the_reason(result: matrix.Result) -> No
 
 def test_the_table_keeps_the_rows_of_other_releases(result: matrix.Result, tmp_path: Path) -> None:
     guide = tmp_path / "guide.md"
-    guide.write_text(f"before\n{matrix.BEGIN}| 1.1.1 | 0 | 9 | 0 | |\n| 4.4.0 | 7 | 0 | 0 |  |\n{matrix.END}after\n")
+    old = f"| 1.1.1 | 0 | 9 | 0 |\n| 4.4.0 | 7 | 0 | 0 |\n{matrix.FEATURES}| 0.11 | that |\n| 2.4 | a; z |\n"
+    guide.write_text(f"before\n{matrix.BEGIN}{old}{matrix.END}after\n")
     matrix.write_table([result], guide)
     lines = guide.read_text().splitlines()
     assert (lines[0], lines[-1]) == ("before", "after")
-    assert lines[-4:-2] == ["| 1.1.1 | 1 | 2 | 2 | needs Kafka 2.4: it (2) |", "| 4.4.0 | 7 | 0 | 0 |  |"]
+    assert lines[4:6] == ["| 1.1.1 | 1 | 2 | 2 |", "| 4.4.0 | 7 | 0 | 0 |"]
+    assert lines[-4:-2] == ["| 0.11 | that |", "| 2.4 | a; it; z |"]
 
 
 def test_a_guide_without_a_place_for_the_table_is_refused(result: matrix.Result, tmp_path: Path) -> None:

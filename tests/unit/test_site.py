@@ -68,7 +68,7 @@ def test_every_error_says_what_it_means_and_what_to_do() -> None:
 def test_a_remedy_that_names_a_guide_links_to_it() -> None:
     of_record = errors_page.remedy(RecordDeserializationError)
     assert "see [DELIVERY.md](DELIVERY.md#records-that-cannot-be-read)" in of_record
-    assert "`docs/COMPATIBILITY.md` has" in errors_page.remedy(IncompatibleBrokerVersion)
+    assert "[COMPATIBILITY.md](COMPATIBILITY.md) has" in errors_page.remedy(IncompatibleBrokerVersion)
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:
