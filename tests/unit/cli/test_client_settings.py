@@ -98,7 +98,7 @@ def test_invalid_settings_are_named(options: dict[str, Any], environ: dict[str, 
 def test_an_invalid_value_in_a_properties_file_is_named(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text("isolation.level=read_sometimes\n")
-    with pytest.raises(KafkaConfigurationError, match="'isolation.level' expects"):
+    with pytest.raises(KafkaConfigurationError, match=r"'isolation\.level' expects"):
         settings(given(config_file=str(file)), {})
 
 
