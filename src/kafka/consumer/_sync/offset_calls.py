@@ -99,7 +99,8 @@ class OffsetCalls(BaseConsumer):
     ) -> dict[TopicPartition, int]:
         """Return the first available offset of each partition.
 
-        Raises `KafkaTimeoutError`, also for unknown partitions.
+        Raises `UnknownTopicOrPartitionError` for a partition that does not exist, or for a topic that is unknown for
+        five seconds, and `KafkaTimeoutError`, for example if a partition has no leader.
 
         Arguments:
             partitions: any partitions, assigned or not.
@@ -114,6 +115,8 @@ class OffsetCalls(BaseConsumer):
     ) -> dict[TopicPartition, int]:
         """Return the offset after the last record of each partition; with read_committed, the last stable offset.
 
+        Raises the errors of `beginning_offsets`.
+
         Arguments:
             partitions: any partitions, assigned or not.
             timeout_ms: how long to try; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` if only that is
@@ -126,6 +129,8 @@ class OffsetCalls(BaseConsumer):
         self, timestamps: Mapping[TopicPartition, int], timeout_ms: float | None = None
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
         """Return the offset of the first record at or after a timestamp, by partition; None if there is no such record.
+
+        Raises the errors of `beginning_offsets`.
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC.

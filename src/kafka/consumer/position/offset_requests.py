@@ -80,6 +80,26 @@ class LeaderRequests:
         """Refresh the metadata for some partitions. Raises the errors of the refresh."""
         await self._client.refresh_metadata({tp.topic for tp in partitions})
 
+    @property
+    def metadata_version(self) -> int:
+        """The number of the metadata in use, which increases with each answer of a broker."""
+        return self._client.metadata.version
+
+    def absence(self, tp: TopicPartition) -> str | None:
+        """Return why the metadata shows that a partition does not exist; None if it exists, or may exist soon."""
+        metadata = self._client.metadata
+        if metadata.topic_errors.get(tp.topic) is UnknownTopicOrPartitionError:
+            return f"there is no topic {tp.topic!r}"
+        there = sorted(metadata.partitions_for_topic(tp.topic) or ())
+        if not there or tp.partition in there:
+            return None
+        known = f"partition {there[0]}" if len(there) == 1 else f"the partitions {there[0]} to {there[-1]}"
+        return f"topic {tp.topic!r} has no partition {tp.partition}, only {known}"
+
+    def has_topic(self, tp: TopicPartition) -> bool:
+        """Return whether the metadata contains the topic of a partition."""
+        return bool(self._client.metadata.partitions_for_topic(tp.topic))
+
     def without_leader(self, tp: TopicPartition) -> Exception:
         """Return the error for a partition whose leader is unknown."""
         error = self._client.metadata.topic_errors.get(tp.topic)

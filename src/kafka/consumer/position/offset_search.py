@@ -10,8 +10,13 @@ from typing import Protocol
 
 from kafka.cluster import RetryPolicy
 from kafka.consumer.position.offset_requests import Answers, LeaderRequests
-from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.errors import KafkaError, KafkaTimeoutError, UnknownTopicOrPartitionError
 from kafka.structs import OffsetAndTimestamp, TopicPartition
+
+_ABSENCES = 2
+"""Number of brokers' answers without a partition after which it counts as missing: the first one may be outdated."""
+_NEW_TOPIC_S = 5.0
+"""How long a topic may be unknown, in seconds: brokers learn of new topics at different times."""
 
 
 class SearchListener(Protocol):
@@ -138,10 +143,12 @@ class OffsetsForTimes:
             timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; epochs for `EpochEnds`.
             timeout_ms: how long to try.
 
-        Raises permanent errors, and `KafkaTimeoutError`, which names the partitions without a result and the causes.
+        Raises permanent errors; `UnknownTopicOrPartitionError` for a partition that two answers of brokers in a row
+        lack although they contain its topic, or whose topic is unknown for five seconds; and `KafkaTimeoutError`, which
+        names the partitions without a result and the causes.
         """
         search = OffsetSearch(self._requests, self._policy)
-        waiting = _Waiting(timestamps)
+        waiting = _Waiting(timestamps, self._requests)
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 search.begin(timestamps, waiting)
@@ -156,7 +163,10 @@ class OffsetsForTimes:
 class _Waiting:
     """The `SearchListener` of one call."""
 
-    def __init__(self, wanted: Mapping[TopicPartition, int]) -> None:
+    def __init__(self, wanted: Mapping[TopicPartition, int], requests: LeaderRequests) -> None:
+        self._requests = requests
+        self._began = requests.metadata_version
+        self._absent: dict[TopicPartition, tuple[int, int, float]] = {}
         self._missing: dict[TopicPartition, Exception | None] = dict.fromkeys(wanted)
         self._count = len(wanted)
         self.offsets: dict[TopicPartition, OffsetAndTimestamp] = {}
@@ -178,6 +188,22 @@ class _Waiting:
 
     def failed(self, tp: TopicPartition, error: Exception) -> None:
         self._missing[tp] = error
+        if isinstance(error, UnknownTopicOrPartitionError) and (why := self._is_gone(tp)):
+            self.done.set_exception(UnknownTopicOrPartitionError(why))
+
+    def _is_gone(self, tp: TopicPartition) -> str | None:
+        """Return why a partition does not exist, if enough answers of brokers since the start of the call lack it."""
+        why, version = self._requests.absence(tp), self._requests.metadata_version
+        now = asyncio.get_running_loop().time()
+        if why is None:
+            self._absent.pop(tp, None)
+            return None
+        count, last, since = self._absent.get(tp, (0, self._began, now))
+        if version > last:
+            count, last = count + 1, version
+        self._absent[tp] = count, last, since
+        patience = 0.0 if self._requests.has_topic(tp) else _NEW_TOPIC_S
+        return why if count >= _ABSENCES and now - since >= patience else None
 
     def time_is_up(self, timeout_ms: float) -> KafkaError:
         first = list(self._missing.items())[:5]

@@ -19,6 +19,7 @@ from kafka.errors import (
     KafkaError,
     KafkaTimeoutError,
     TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
     UnsupportedForMessageFormatError,
     UnsupportedVersionError,
 )
@@ -118,8 +119,51 @@ def test_a_topic_that_is_not_known_yet_costs_one_refresh_and_no_pause() -> None:
 
 def test_a_lookup_that_times_out_names_the_cause() -> None:
     async def scenario(harness: OffsetSearchHarness) -> None:
-        with pytest.raises(KafkaTimeoutError, match=r"1 of 2 partitions.*t-7.*has no partition 7"):
-            await harness.lookup({T[0]: LATEST, TopicPartition("t", 7): LATEST}, 2_000)
+        harness.cluster.lead(1, -1, 1)
+        harness.cluster.publish(["t"])
+        with pytest.raises(KafkaTimeoutError, match=r"1 of 2 partitions.*t-1.*LeaderNotAvailableError"):
+            await harness.lookup({T[0]: LATEST, T[1]: LATEST}, 2_000)
+
+    with_harness(scenario)
+
+
+def test_a_partition_that_two_answers_lack_does_not_exist() -> None:
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        before = asyncio.get_running_loop().time()
+        with pytest.raises(
+            UnknownTopicOrPartitionError, match="topic 't' has no partition 7, only the partitions 0 to 3"
+        ):
+            await harness.lookup({T[0]: LATEST, TopicPartition("t", 7): LATEST}, 60_000)
+        assert harness.cluster.refreshes == 2
+        assert asyncio.get_running_loop().time() - before < 1
+
+    with_harness(scenario)
+
+
+def test_a_partition_that_is_added_meanwhile_is_found() -> None:
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        harness.cluster.metadata_errors = [KafkaConnectionError("on purpose")] * 3  # outdated metadata do not count
+        asyncio.get_running_loop().call_later(0.3, harness.cluster.topics.__setitem__, "t", 8)
+        found = await harness.lookup({TopicPartition("t", 7): LATEST}, 60_000)
+        assert found[TopicPartition("t", 7)].offset == 100
+
+    with_harness(scenario)
+
+
+def test_a_topic_that_stays_unknown_does_not_exist() -> None:
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        before = asyncio.get_running_loop().time()
+        with pytest.raises(UnknownTopicOrPartitionError, match="there is no topic 'u'"):
+            await harness.lookup({TopicPartition("u", 0): LATEST}, 60_000)
+        assert 5 <= asyncio.get_running_loop().time() - before < 8
+
+    with_harness(scenario)
+
+
+def test_a_topic_that_is_created_within_five_seconds_is_found() -> None:
+    async def scenario(harness: OffsetSearchHarness) -> None:
+        asyncio.get_running_loop().call_later(4, harness.cluster.topics.__setitem__, "u", 1)
+        assert (await harness.lookup({TopicPartition("u", 0): LATEST}, 60_000))[TopicPartition("u", 0)].offset == 100
 
     with_harness(scenario)
 
