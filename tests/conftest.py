@@ -84,9 +84,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Rewrite the asserts of tests alone, which the main thread imports before the first test.
 
-    pytest also rewrites all modules of packages with a plugin, such as `kafka`. Spark's callback threads import many of
-    them when they first need them. CPython 3.11 can only parse in one thread at a time: if another one does it, too,
-    both may fail ("AST constructor recursion depth mismatch").
+    pytest also rewrites all modules of packages with a plugin, such as `kafka`. The threads of the embedded broker, and
+    of the checks of pipelines, import many of them when they first need them, while the main thread imports others.
+    CPython 3.11 can only parse in one thread at a time: it may fail ("AST constructor recursion depth mismatch").
     """
     if isinstance(hook := config.pluginmanager.rewrite_hook, AssertionRewritingHook):
         hook._must_rewrite.clear()
