@@ -70,7 +70,7 @@ def test_each_target_is_told_by_its_key() -> None:
         (lambda: table_per_topic_sink("{topic}", format="parquet", key="id"), "key does not apply to format parquet"),
         (
             lambda: table_per_topic_sink("{topic}", format="csv"),
-            "expected 'parquet', 'delta', 'iceberg' or 'postgresql'",
+            "expected parquet, delta, iceberg or postgresql",
         ),
         (lambda: table_per_topic_sink("d/{topic}", format="delta", key="id"), "got key without order"),
         (lambda: foreach_batch_sink("write"), "expected a function, or its address as module:function, got 'write'"),
