@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 
 from bench.trip import limits, timing
 from bench.trip.broker import broker_process
-from bench.trip.count import Counts, count, variants
+from bench.trip.count import Counts, Variant, count, variants
 from bench.trip.programs import STYLES
 from bench.trip.report import functions, table
 
@@ -43,9 +45,14 @@ def arguments() -> argparse.Namespace:
         help="how long after its acknowledgement the consumer gets a record, so that it waits for it; 0: at once, so "
         "that clients often read both together (default: 2)",
     )
-    parser.add_argument(
-        "--limits", action="store_true", help="write the limits of the unit test (bench/trip/limits.json)"
+    about_limits = parser.add_mutually_exclusive_group()
+    about_limits.add_argument(
+        "--limits",
+        action="store_true",
+        help="compare with the limits of the unit test (bench/trip/limits.json), and exit with 1 if a count has grown "
+        "or has fallen far below its limit",
     )
+    about_limits.add_argument("--write-limits", action="store_true", help="replace the limits by what is counted now")
     parser.add_argument("--time", action="store_true", help="take the time of trips, against the peers of make bench")
     parser.add_argument(
         "--row", action="append", choices=list(timing.ROWS), help="with --time: only this row (may be given again)"
@@ -62,19 +69,29 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def main() -> None:
-    """Count and print."""
-    options = arguments()
-    if options.limits:
-        with broker_process("bench.trip.replay", "--late-ms", str(limits.LATE_MS)) as bootstrap_servers:
-            limits.save({each: limits.measured(each, bootstrap_servers)[0] for each in options.variant or variants()})
+def compare(chosen: Sequence[Variant], write: bool) -> int:
+    """Compare what a trip costs now with the limits, or replace these. Returns the exit code."""
+    with broker_process("bench.trip.replay", "--late-ms", str(limits.LATE_MS)) as bootstrap_servers:
+        counts = {each: limits.measured(each, bootstrap_servers)[0] for each in chosen}
+    if write:
+        limits.save(counts)
         print(f"written to {limits.FILE}")
-        return
+        return 0
+    found = limits.compared(counts)
+    print("\n".join(found) or f"within the limits of {limits.FILE}")
+    return 1 if found else 0
+
+
+def main() -> int:
+    """Count and print. Returns the exit code."""
+    options = arguments()
+    if options.limits or options.write_limits:
+        return compare(options.variant or variants(), options.write_limits)
     if options.time:
         servers = options.server or [timing.REPLAY, timing.BROKER]
         for line in timing.measure(options.row or list(timing.ROWS), servers, options.rounds, lambda text: None):
             print(line, flush=True)
-        return
+        return 0
     given, late_ms = options.bootstrap_servers, str(options.late_ms)
     counts: list[Counts] = []
     with (
@@ -86,7 +103,8 @@ def main() -> None:
     for each in counts if options.functions else ():
         print()
         print("\n".join(functions(each, options.functions)))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

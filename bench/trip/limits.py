@@ -1,7 +1,7 @@
 """What a trip may cost: `limits.json` has the counts of the last change, by variant and API.
 
 The unit test compares with it and fails for counts that have grown, and for those that have fallen without a new limit.
-`python -m bench.trip --limits` writes the file.
+So does `python -m bench.trip --limits`; with `--write-limits` it writes the file.
 """
 
 from __future__ import annotations
@@ -69,8 +69,24 @@ def violations(counts: Limits, limits: Limits) -> list[str]:
             elif count < limit * FALLEN:
                 found.append(
                     f"A trip with {style} takes only {count:g} {kind}; the limit is {limit:g}. "
-                    "Lower it, so that it does not grow again: python -m bench.trip --limits"
+                    "Lower it, so that it does not grow again: python -m bench.trip --write-limits"
                 )
+    return found
+
+
+def compared(counts: Mapping[Variant, Limits]) -> list[str]:
+    """Return, for each variant, what `violations` finds, or why its counts cannot be compared."""
+    recorded = load()
+    if recorded["python"] != python_version():
+        return [
+            f"the limits are for Python {recorded['python']}, and this is {python_version()}: nothing to compare with"
+        ]
+    found = []
+    for variant, each in counts.items():
+        if variant in recorded:
+            found += [f"{variant}: {line}" for line in violations(each, recorded[variant])]
+        else:
+            found.append(f"{variant}: there are no limits; write them with: python -m bench.trip --write-limits")
     return found
 
 

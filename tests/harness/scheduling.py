@@ -11,6 +11,30 @@ AHEAD = 3
 """A process runs a test once it knows the next one. It gets more where it has fewer than this many left."""
 
 
+SHARED_BY_A_FILE = frozenset(
+    {
+        "admin_access",
+        "admin_cluster",
+        "aio_programs",
+        "beside_kafka_python",
+        "cluster",
+        "command_line",
+        "demo",
+        "lagging_replicas",
+        "logins",
+        "packaging",
+        "schema_registry_contract",
+        "telemetry",
+        "three_brokers",
+        "tls_stores",
+    }
+)
+"""Files whose tests share brokers with settings of their own, a built wheel, or what long programs have printed. Each
+process that runs one of these tests would start or make that again."""
+SHARED_BY_A_BROKER = frozenset({"generations", "interop"})
+"""Files whose tests share what programs have printed or written, for each broker."""
+
+
 class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]  # which has no types
     """One process runs the tests that share something costly; each other test goes to whichever process is free."""
 
@@ -61,11 +85,8 @@ def kept_together(nodeid: str) -> str:
         return "pipelines"
     if "/integration/spark/" in nodeid:
         return "spark"
-    if any(
-        f"/test_{name}.py" in nodeid
-        for name in ("demo", "logins", "schema_registry_contract", "telemetry", "tls_stores")
-    ):  # a broker, or a run of the demo, for the whole file
-        return nodeid.partition("::")[0]
-    if "/test_generations.py" in nodeid:
-        return "generations, embedded" if "[embedded-" in nodeid else "generations, apache"
-    return nodeid
+    file = nodeid.partition("::")[0]
+    name = file.rpartition("/")[2].removeprefix("test_").removesuffix(".py")
+    if name in SHARED_BY_A_BROKER:
+        return f"{name}, embedded" if "[embedded" in nodeid else f"{name}, apache"
+    return file if name in SHARED_BY_A_FILE else nodeid

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from harness.scheduling import kept_together
+from harness.scheduling import SHARED_BY_A_BROKER, SHARED_BY_A_FILE, kept_together
 
 pytestmark = pytest.mark.once
 TESTS = Path(__file__).resolve().parents[1]
@@ -52,4 +53,19 @@ def test_costly_things_are_shared() -> None:
     assert kept_together(f"{tls}::test_one") == tls
     assert kept_together("legacy/test_generations.py::test_one[embedded-0.9]") == "generations, embedded"
     assert kept_together("legacy/test_generations.py::test_one[apache-0.9]") == "generations, apache"
+    assert kept_together("cluster/test_interop.py::test_one[embedded-ours]") == "interop, embedded"
     assert kept_together(admin) == admin
+
+
+def test_files_that_start_apache_kafka_for_themselves_are_kept_together() -> None:
+    fixture = re.compile(r'^@pytest\.fixture\(scope="module".*\)\ndef \w+\([^)]*\bjava_tools\b', re.MULTILINE)
+    files = [each for each in (TESTS / "integration").rglob("test_*.py") if fixture.search(each.read_text())]
+    assert len(files) > 5
+    for file in files:
+        tests = [f"{file.relative_to(TESTS.parent)}::test_{name}" for name in ("one", "two")]
+        assert len({kept_together(each) for each in tests}) == 1, f"name {file.name} in harness/scheduling.py"
+
+
+def test_each_name_is_that_of_a_file() -> None:
+    names = {each.stem.removeprefix("test_") for each in (TESTS / "integration").rglob("test_*.py")}
+    assert names >= SHARED_BY_A_FILE | SHARED_BY_A_BROKER

@@ -146,8 +146,8 @@ def _outcome(key: ConfigKey, told: Any) -> Outcome:
     code = InvalidRequestError.errno if told is None else told.error_code
     is_unknown = told is None or not told.error_message or "resource type" in told.error_message.lower()
     if code == InvalidRequestError.errno and is_unknown and key.resource_type in _RELEASES:
-        kind = answered_member(ConfigResourceType, key.resource_type)
-        text = f"the broker does not support this type of resource, which requires Kafka {_RELEASES[kind]}"
+        release = _RELEASES[ConfigResourceType(key.resource_type)]
+        text = f"the broker does not support this type of resource, which requires Kafka {release}"
         return Outcome(key, UnsupportedVersionError.errno, text, None)
     return Outcome(key, code, told.error_message, _described(told))
 

@@ -6,11 +6,13 @@ The first rule that matches a request applies, in the order in which rules were 
 times is skipped. Any thread may add, read and remove rules, and they survive a restart of the broker.
 """
 
+import operator
 import threading
 import time
 from collections.abc import Collection
 from enum import Enum
-from typing import Final, NamedTuple, TypedDict, Unpack, cast
+from numbers import Real
+from typing import Any, Final, NamedTuple, TypedDict, Unpack, cast
 
 from kafka.broker.api import APIS
 from kafka.errors import BrokerResponseError, KafkaConfigurationError
@@ -101,7 +103,9 @@ class FaultRule:
         nbytes: int = 0,
         handled: bool = False,
     ) -> None:
-        _check_numbers(after=after, times=times, nbytes=nbytes, seconds=seconds)
+        after, nbytes = _whole("after", after), _whole("nbytes", nbytes)
+        times = None if times is None else _whole("times", times)
+        seconds = _seconds(seconds)
         self.action: Final = action
         self.api: Final = _api_name(api)
         self.topic: Final = topic
@@ -317,26 +321,30 @@ class Faults:
             )
 
 
-def _check_numbers(after: object, times: object, nbytes: object, seconds: object) -> None:
-    """Raise `TypeError` or `ValueError` for an argument that cannot be counted or waited for."""
-    for name, value in (("after", after), ("times", times), ("nbytes", nbytes)):
-        if value is not None or name != "times":
-            _check_number(name, value, "a whole number")
-    _check_number("seconds", seconds, "a number of seconds")
+def _whole(name: str, value: Any) -> int:
+    """Return a count as an int. Raises `TypeError` if it is no integer of any type, `ValueError` if it is negative."""
+    number = _index(value)
+    if number is None:
+        raise TypeError(f"{name} of a fault: expected a whole number, got {value!r} ({type(value).__name__})")
+    if number < 0:
+        raise ValueError(f"{name} of a fault: expected a whole number of at least 0, got {value!r}")
+    return number
 
 
-def _check_number(name: str, value: object, expected: str) -> None:
-    is_number = isinstance(value, int) or (isinstance(value, float) and name == "seconds")
-    if isinstance(value, bool) or not is_number:
-        raise TypeError(f"{name} of a fault: expected {expected}, got {value!r} ({type(value).__name__})")
-    if not cast("float", value) >= 0:  # or not a number
-        raise ValueError(f"{name} of a fault: expected {expected} of at least 0, got {value!r}")
+def _seconds(value: Any) -> float:
+    """Return a delay as a float. Raises `TypeError` for what is no number, and `ValueError` for a negative or NaN."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"seconds of a fault: expected a number of seconds, got {value!r} ({type(value).__name__})")
+    number = float(value)
+    if not number >= 0:  # or not a number
+        raise ValueError(f"seconds of a fault: expected a number of seconds of at least 0, got {value!r}")
+    return number
 
 
 def _code(error: object) -> int:
     """Return the code of an error class, or the given code; raises `TypeError` for other values."""
-    code = error.errno if isinstance(error, type) and issubclass(error, BrokerResponseError) else error
-    if isinstance(code, int) and not isinstance(code, bool):
+    code = _index(error.errno if isinstance(error, type) and issubclass(error, BrokerResponseError) else error)
+    if code is not None:
         return code
     raise TypeError(
         f"expected a class of kafka.errors with a Kafka error code, such as NotLeaderForPartitionError, or such a "
@@ -344,10 +352,21 @@ def _code(error: object) -> int:
     )
 
 
+def _index(value: Any) -> int | None:
+    """Return an integer of any type, such as NumPy's, as an int; None for a boolean and for other values."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
 def _api_name(api: str | int | None) -> str | None:
     if api is None:
         return None
-    name = _NAMES.get(api) if isinstance(api, int) else api
+    key = _index(api)
+    name = api if key is None else _NAMES.get(key)
     if name not in _NAMES.values():
         raise KafkaConfigurationError(
             f"{api!r} is not an API of the embedded broker: it serves {', '.join(_NAMES.values())}"

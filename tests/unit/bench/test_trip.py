@@ -6,12 +6,15 @@ import os
 import shutil
 import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 from bench import ROOT, tasks
 from bench.job import Result
+from bench.trip import __main__ as command
 from bench.trip import limits
 from bench.trip.answers import Log, count_records
 from bench.trip.broker import broker_process
@@ -71,6 +74,36 @@ def test_limits_of_one_variant_leave_the_other_alone(tmp_path: Path, monkeypatch
     limits.save({"plain": plain})
     limits.save({"compiled": compiled})
     assert limits.load() == {"python": limits.python_version(), "plain": plain, "compiled": compiled}
+
+
+@contextmanager
+def _no_broker(*arguments: str) -> Iterator[str]:
+    yield "nowhere:1"
+
+
+def test_limits_are_compared_and_only_written_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["trip", "--variant", "plain", *arguments])
+        return command.main(), capsys.readouterr().out
+
+    measured = {"sync": {"C calls": 100.0}}
+    monkeypatch.setattr(limits, "FILE", tmp_path / "limits.json")
+    monkeypatch.setattr(limits, "measured", lambda variant, bootstrap_servers: (measured, []))
+    monkeypatch.setattr(command, "broker_process", _no_broker)
+    limits.FILE.write_text(f'{{"python": "{limits.python_version()}"}}')
+    assert run("--limits") == (1, "plain: there are no limits; write them with: python -m bench.trip --write-limits\n")
+    assert run("--write-limits") == (0, f"written to {limits.FILE}\n")
+    assert run("--limits") == (0, f"within the limits of {limits.FILE}\n")
+    written = limits.FILE.read_bytes()
+    measured["sync"] = {"C calls": 120.0}
+    code, said = run("--limits")
+    assert code == 1
+    assert said.startswith("plain: A trip with sync takes 120 C calls; the limit is 100")
+    assert limits.FILE.read_bytes() == written
+    limits.FILE.write_text('{"python": "2.7"}')
+    assert run("--limits")[0] == 1
 
 
 def test_calls_of_all_threads_are_counted_by_trip() -> None:

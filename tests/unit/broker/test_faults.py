@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 from kafka.broker import EmbeddedBroker, client_connection
@@ -357,6 +358,17 @@ def test_numbers_of_faults_are_checked(given: dict[str, Any], said: str) -> None
     with pytest.raises((TypeError, ValueError), match=said):
         faults.hang_up(**given)
     assert faults.rules == ()
+
+
+def test_numbers_of_faults_may_be_numpys() -> None:
+    faults = Faults()
+    rule = faults.fail(numpy.int16(6), api=numpy.int8(0), after=numpy.int64(1), times=numpy.uint8(2))  # type: ignore[arg-type]
+    assert (rule.api, rule.error, rule.after, rule.times) == ("Produce", 6, 1, 2)
+    assert {type(each) for each in (rule.error, rule.after, rule.times)} == {int}
+    assert faults.cut_connections(numpy.int64(9)).nbytes == 9  # type: ignore[arg-type]
+    assert faults.delay(numpy.float32(0.5)).seconds == 0.5  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"times of a fault: expected a whole number, got"):
+        faults.hang_up(times=numpy.bool_(True))  # type: ignore[arg-type]
 
 
 def test_the_delay_of_a_fault_is_checked() -> None:

@@ -244,11 +244,16 @@ class Reservations:
         self._buffer.end_lingering()
         self._buffer.wake()
         in_callback = WorkerThread.is_current()
-        if not self._buffer.memory.block(amount, self._max_block_s, self._refuses, reserved, in_callback):
+        if not self._buffer.memory.block(
+            amount, self._max_block_s, self._free_memory_or_give_up, reserved, in_callback
+        ):
             raise self._buffer.refusal or self._time_is_up(amount)
 
-    def _refuses(self) -> bool:
-        """Return whether the producer accepts no more records; called whenever the waiting thread checks again."""
+    def _free_memory_or_give_up(self) -> bool:
+        """End lingering if it goes on, and return whether the producer accepts no more records.
+
+        The waiting thread calls this whenever it checks again.
+        """
         if not self._buffer.memory_is_short:  # another thread has created a batch before this one was known to wait
             self._buffer.end_lingering()
             self._buffer.wake()
