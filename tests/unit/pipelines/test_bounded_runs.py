@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import datetime
 import json
 import threading
@@ -323,3 +325,72 @@ def test_the_stream_starts_where_the_backfill_ends_also_after_a_kill(
 def test_without_a_declared_backfill_nothing_is_looked_up(tmp_path: Path) -> None:
     spark: Any = None
     assert first_backfill.stream_starts(declared(SOURCES, tmp_path), spark, None) == {}
+
+
+class Replays:
+    """The replays of a pipeline whose topic of dead letters has the offsets 0 to 9, without Spark.
+
+    Attributes:
+        processed: the plans that were processed, with the rules of the earlier ones whose letters were left out.
+        is_complete: whether a replay runs to its end, or is stopped.
+    """
+
+    def __init__(self, base: Path, patch: pytest.MonkeyPatch) -> None:
+        self.declaration = parse(
+            f"""
+pipeline: p
+checkpoint: {base}
+kafka: {{bootstrap.servers: "localhost:1"}}
+source: {{topic: a, value: {{format: bytes}}}}
+rules: [{{name: one, holds: "true"}}, {{name: two, holds: "true"}}]
+sink: {{topic: out, value: {{format: bytes}}}}
+dead_letters: {{topic: dead}}
+"""
+        )
+        self.runs = RunDirectory(directory_of(self.declaration).replays, "replay")
+        self.processed: list[tuple[int, list[int]]] = []
+        self.is_complete = True
+        letters: Any = replay._Letters
+        patch.setattr(letters, "__init__", lambda own, declared, spark, rule, earlier: setattr(own, "earlier", earlier))
+        patch.setattr(letters, "count", lambda own, function, ranges: 5)
+        patch.setattr(BoundedRun, "process", self._process)
+        patch.setattr(replay, "ids_of", lambda declared, topics: {"dead": "id"})
+        patch.setattr(replay, "consumer_of", lambda declared: contextlib.nullcontext(Log({self.dead: (0, 10)})))
+
+    dead = TopicPartition("dead", 0)
+
+    def _process(self, plan: RunPlan, letters: Any) -> RunResult:
+        self.processed.append((plan.number, [each.number for each in letters.earlier]))
+        if self.is_complete:
+            self.runs.store(dataclasses.replace(plan, done=len(plan.slices)))
+        return RunResult((), directory_of(self.declaration), self.is_complete)
+
+    def replay(self, rule: str | None = None, **given: Any) -> list[tuple[int, list[int]]]:
+        """Replay, and return what was processed."""
+        self.processed.clear()
+        session: Any = object()
+        replay.replay(self.declaration, session, rule=rule, **given)
+        return list(self.processed)
+
+
+def test_a_replay_that_was_stopped_is_finished_first_and_only_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replays = Replays(tmp_path, monkeypatch)
+    replays.is_complete = False
+    assert replays.replay("one") == [(1, [])]
+    assert replays.replay("one") == [(1, [])], "stopped again"
+    assert replays.replay("two") == [(1, [])], "another one does not begin before this one has ended"
+    replays.is_complete = True
+    assert replays.replay("one") == [(1, [])], "the same selection: there is nothing else to do"
+    assert replays.replay("one") == [(2, [1])]
+    assert replays.replay("two", again=True) == [(3, [])]
+    assert [plan.is_finished for plan in replays.runs.plans()] == [True, True, True]
+
+
+def test_a_replay_of_a_topic_that_was_created_again_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replays = Replays(tmp_path, monkeypatch)
+    replays.runs.add({}, [{replays.dead: (0, 99)}], topic_ids={"dead": "old"})
+    assert replays.replay() == [(2, [])]
+    first, second = replays.runs.plans()
+    assert (first.is_finished, second.slices) == (True, [{replays.dead: (0, 10)}])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,10 +16,15 @@ from hypothesis import strategies as st
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.pipelines import record_headers as names
+from kafka.pipelines import replayed_letters as replayed
+from kafka.pipelines.bounded_runs import RunDirectory
 from kafka.pipelines.dead_letters import DeadLetter, DeadLetterTopic, Selection, dead_letter_of
+from kafka.pipelines.directories import directory_of
 from kafka.pipelines.header_columns import OwnHeaders
 from kafka.pipelines.record_headers import Position
-from kafka.pipelines.replayed_letters import Part, ReplayedLetters
+from kafka.pipelines.replayed_letters import Part, ReplayedLetters, replayed_letters
+from kafka.pipelines.yaml_file import parse
+from kafka.structs import TopicPartition
 
 from .dead_letter_support import Headers, own_headers
 
@@ -232,3 +239,30 @@ def test_rules_at_the_end_of_the_original_headers_are_not_those_of_the_dead_lett
     assert (found.pipeline, found.rules, found.source) == ("second", ("c",), Position("y", 0, 2))
     assert list(found.headers) == original
     assert names.position_of([*original, *own_headers("second", ("c",), "y/0/2")]) == Position("y", 0, 2)
+
+
+def test_only_finished_slices_of_a_replay_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first offset of the first one to the end of the last one, in the partitions that the replay read."""
+    declared = parse(
+        """
+pipeline: p
+kafka: {bootstrap.servers: "localhost:9092"}
+source: {topic: flights, value: {format: bytes}}
+sink: {topic: out, value: {format: bytes}}
+dead_letters: {topic: dead}
+"""
+    ).model_copy(update={"checkpoint": str(tmp_path)})
+    first, second = TopicPartition("dead", 0), TopicPartition("dead", 1)
+    runs = RunDirectory(directory_of(declared).replays, "replay")
+    plan = runs.add({}, [{first: (3, 5)}, {first: (5, 8)}, {first: (8, 9), second: (0, 4)}], topic_ids={"dead": "old"})
+    monkeypatch.setattr(replayed, "ids_of", lambda declaration, topics: {"dead": "old"})
+    assert not replayed_letters(declared).has(Position("dead", 0, 4), ())
+    runs.store(dataclasses.replace(plan, done=2))
+    found = replayed_letters(declared)
+    places = [(0, offset) for offset in range(10)] + [(1, 0)]
+    expected = [(0, offset) for offset in range(3, 8)]
+    assert [place for place in places if found.has(Position("dead", *place), ())] == expected
+    own = OwnHeaders(pa.array([own_headers()], HEADERS))
+    assert [place for place in places if found.mask(own, place[0], [place[1]]).all()] == expected
+    monkeypatch.setattr(replayed, "ids_of", lambda declaration, topics: {"dead": "new"})
+    assert not replayed_letters(declared).has(Position("dead", 0, 4), ()), "the topic was created again"

@@ -187,6 +187,14 @@ def test_a_first_micro_batch_of_unknown_start_is_not_counted(tmp_path: Path) -> 
     assert killed.recover(latest) == [1]
 
 
+def test_a_micro_batch_begins_where_the_one_before_it_ends_although_that_has_no_event(tmp_path: Path) -> None:
+    """Spark keeps the last hundred files: the begin of the first one of these is unknown, unless it has an event."""
+    killed = Killed(tmp_path, 4, set(), declaration())
+    for folder in ("offsets", "commits"):
+        (killed.directory.stream / folder / "0").unlink()
+    assert killed.recover(declaration()) == [2, 3]
+
+
 def test_records_that_cannot_be_read_leave_the_micro_batch_without_an_event(tmp_path: Path, caplog: Any) -> None:
     killed = Killed(tmp_path, 3, {0}, declaration())
     count = killed.count
