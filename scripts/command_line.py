@@ -26,10 +26,9 @@ def reference() -> str:
     for path, command in _walk((), commands):
         if not path:
             continue
-        lines += [f"### kafka {' '.join(path)}", *_help(inspect.cleandoc(command.help or "")), ""]
+        lines += [f"### kafka {' '.join(path)}", *_help(inspect.cleandoc(command.help or ""))]
         if not isinstance(command, click.Group):
-            lines.append("".join([f"    kafka {' '.join(path)}", *(f" {each}" for each in _arguments(command))]))
-            lines.append("")
+            lines += ["```shell", " ".join(["kafka", *path, *_arguments(command)]), "```", ""]
             if table := _table(command, shared):
                 lines += [*table, ""]
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
@@ -39,14 +38,14 @@ def _help(text: str) -> Iterator[str]:
     """The help of a command, in which what click does not wrap (after a backspace) is a list or a block of code."""
     for paragraph in text.split("\n\n"):
         if not paragraph.startswith("\b\n"):
-            yield _marked(paragraph) + "\n"
+            yield from (_marked(paragraph), "")
             continue
         title, *rows = paragraph.removeprefix("\b\n").splitlines()
         pairs = [re.match(r"\s*(\S+)  +(\S.*)", row) for row in rows]
         if title.endswith(":") and pairs and all(pairs):
-            yield f"{title}\n\n" + "".join(f"- {pair[1]}: {_marked(pair[2])}\n" for pair in pairs if pair)
+            yield from (title, "", *(f"- {pair[1]}: {_marked(pair[2])}" for pair in pairs if pair), "")
         else:
-            yield "".join(f"    {row}\n" for row in (title, *rows))
+            yield from ("```shell", title, *rows, "```", "")
 
 
 def _marked(text: str) -> str:

@@ -11,6 +11,7 @@ const FEWEST_HEADINGS = 4; // for a list of them
 const TALLEST_ROW = 140; // in pixels, of a table with three or more columns that stays a table
 const LONGEST_WHOLE = 30; // in characters, of an option that never breaks
 const SHORTEST_BROKEN = 24; // in characters, of a name that may break after its dots
+const CODE_PADDING = 8; // in pixels, of code in a text, with some to spare
 const pen = document.createElement("canvas").getContext("2d"); // measures texts
 const narrow = matchMedia("(max-width: 640px)");
 
@@ -47,23 +48,51 @@ function label(table) {
   table.setAttribute("role", "table");
 }
 
+/* The width of a text in the font of an element, and that of the longest line that fits an element, in pixels. */
+function widthOf(text, element) {
+  const style = getComputedStyle(element);
+  pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+  return pen.measureText(text).width;
+}
+function roomIn(element) {
+  const style = getComputedStyle(element);
+  return element.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - CODE_PADDING;
+}
+
 /* Whether a name is wider than its column, and would break inside a word. */
 function breaksNames(table) {
   return [...table.querySelectorAll("tbody td code")].some((code) => {
-    const style = getComputedStyle(code);
-    pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
     const cell = code.closest("td");
-    const room = cell.clientWidth - parseFloat(getComputedStyle(cell).paddingRight);
     const names = code.textContent.split(/\s+/).filter((word) => cell === cell.parentElement.cells[0] || /^\w+$/.test(word));
-    return names.some((word) => pen.measureText(word).width > room);
+    return names.some((word) => widthOf(word, code) > roomIn(cell));
   });
 }
 
-/* Long names may break after a dot, a slash or an underscore, before they break anywhere else. */
+/* Words of commands, such as --dry-run, do not break at their hyphens where long commands wrap. */
+function keepWordsWhole() {
+  for (const block of document.querySelectorAll(".highlight-sh pre, .highlight-shell pre")) {
+    const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) texts.push(walker.currentNode);
+    for (const text of texts.filter((each) => each.data.includes("-"))) {
+      const parts = text.data.split(/([^\s-]*-\S+)/);
+      text.replaceWith(...parts.map((part, number) => {
+        if (number % 2 === 0 || part.length > LONGEST_WHOLE) return part;
+        const whole = document.createElement("span");
+        whole.className = "whole";
+        whole.textContent = part;
+        return whole;
+      }));
+    }
+  }
+}
+
+/* Names that are longer than a line break after a dot, a slash or an underscore, not in the middle of a word. */
 function offerBreaks() {
   for (const word of document.querySelectorAll("article code.literal > .pre")) {
     const parts = word.textContent.split(/(?<=[._/=,(|]+)(?=\w)/);
     if (word.textContent.length < SHORTEST_BROKEN || word.childElementCount || parts.length < 2) continue;
+    if (widthOf(word.textContent, word) < roomIn(word.closest("td, li, p, h1, h2, h3, h4, dd") || document.body)) continue;
     word.replaceChildren(...parts.flatMap((part, number) => (number ? [document.createElement("wbr"), part] : [part])));
   }
 }
@@ -127,7 +156,8 @@ narrow.addEventListener("change", fitTables);
 follow();
 listHeadings();
 keepOptionsWhole();
-offerBreaks();
+keepWordsWhole();
 linkPictures();
 showField();
 fitTables();
+offerBreaks();

@@ -44,8 +44,8 @@ These errors have the codes of Kafka's protocol. Their messages begin with code 
 """
 BROKER_TABLE = """
 ### {topic}
-| code | error | retriable | meaning | what to do |
-|---:|---|---|---|---|
+| error | code | retriable | meaning | what to do |
+|---|---:|---|---|---|
 """
 GROUPS_CODES = (12, 14, 15, 16, *range(22, 29), 68, 69, 79, 81, 82, 86, 88, *range(110, 114), 128, *range(130, 133))
 TRANSACTIONS_CODES = (*range(45, 53), 59, 90, 105, 120)
@@ -114,7 +114,7 @@ def _answered(coded: list[type[errors.KafkaError]]) -> Iterator[str]:
         for cls in coded:
             code = getattr(cls, "errno", 0)
             if topics.get(code, next(iter(TOPICS))) == topic:
-                yield f"| {code} | `{cls.__name__}` | {_flag(cls)} | {says(cls)} | {remedy(cls)} |\n"
+                yield f"| `{cls.__name__}` | {code} | {_flag(cls)} | {says(cls)} | {remedy(cls)} |\n"
 
 
 def classes() -> list[type[errors.KafkaError]]:
