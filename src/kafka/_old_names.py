@@ -23,7 +23,11 @@ class OldPaths(SourceFileLoader):
 
     @classmethod
     def find_spec(cls, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Return a spec for an old import path; None for any other module."""
+        """Return a spec for an old import path; None for any other module.
+
+        Raises `ModuleNotFoundError` with advice for a name that is similar to a public one. In ``from kafka import X``,
+        the import system looks for the attribute first, and then for a module ``kafka.X`` here.
+        """
         if not name.startswith("kafka.") or name.startswith("kafka.legacy"):
             return None
         from importlib.util import spec_from_file_location
@@ -31,9 +35,19 @@ class OldPaths(SourceFileLoader):
         from kafka.legacy.addresses import ADDRESSES, file_of  # a large table that most programs do not need
 
         if name not in ADDRESSES:
+            cls._advise(name)
             return None
         file = os.path.join(os.path.dirname(os.path.dirname(__file__)), *file_of(name).split("/"))
         return spec_from_file_location(name, file, loader=cls(name, file))
+
+    @staticmethod
+    def _advise(name: str) -> None:
+        from kafka._name_hints import advice
+
+        package, _, attribute = name.rpartition(".")
+        if told := advice(package, attribute):
+            # With the name of the module, the import system would replace the error by one without advice.
+            raise ModuleNotFoundError(f"cannot import name {attribute!r} from {package!r}: {told}", name=package)
 
     def get_data(self, path: str) -> bytes:
         """Return the generated source of the module."""
@@ -84,6 +98,10 @@ def _submodule(package: str, name: str) -> ModuleType:
 
     path = f"{package}.{name}"
     is_package = "__path__" in vars(sys.modules[package])
-    if name.startswith("_") or "." not in package or not is_package or find_spec(path) is None:
+    try:
+        is_there = not name.startswith("_") and "." in package and is_package and find_spec(path) is not None
+    except ModuleNotFoundError:  # it contains advice, which only imports need
+        is_there = False
+    if not is_there:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     return importlib.import_module(path)

@@ -22,6 +22,7 @@ BASE = (
     "_cython",
     "_file_locks",
     "_imported_names",
+    "_name_hints",
     "_loop_services",
     "_old_names",
     "version",
@@ -131,7 +132,7 @@ def problem(module: str, target: str) -> str | None:
     if target != "kafka" and not target.startswith("kafka."):
         return None
     user, used = package_of(module), package_of(target)
-    if module == "kafka._old_names" and target.startswith("kafka.legacy.addresses"):
+    if module == "kafka._old_names" and target.startswith(("kafka.legacy.addresses", "kafka._name_hints")):
         return None  # a table, which imports nothing of the package
     if is_old(module):
         allowed = is_old(target) or used == user or used in LEGACY_MAY_USE

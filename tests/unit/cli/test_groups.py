@@ -66,6 +66,16 @@ def test_commit_decisions_of_sparks_sink_have_no_lag(cli: Cli, group: str) -> No
     assert {"group": decisions, "topic": group, "lag": 0} in cli.json("groups", "lag", "--total", decisions)
 
 
+@pytest.mark.parametrize("metadata", ["decided", "committed"])
+def test_the_group_of_a_replay_has_no_lag(cli: Cli, group: str, metadata: str) -> None:
+    write, reader = f"{group}-replay-1-{metadata}-batch-0", f"{group}-{metadata}"
+    with KafkaAdminClient(bootstrap_servers=cli.bootstrap_servers) as admin:
+        for name in (write, reader):
+            admin.alter_group_offsets(name, {TopicPartition(group, 0): OffsetAndMetadata(0, metadata, None)})
+    assert cli("groups", "lag", write) == f"{write}\t{group}\t0\t0\t10\t\t\t\n"
+    assert "\t10\t10\t\t\n" in cli("groups", "lag", reader)
+
+
 def test_members_are_described_with_their_partitions(cli: Cli, group: str) -> None:
     options = {"bootstrap_servers": cli.bootstrap_servers, "group_id": group, "client_id": "me"}
     with KafkaConsumer(group, **options) as consumer:

@@ -193,6 +193,7 @@ def test_an_audit_evaluates_the_query_of_a_python_file(tmp_path: Path, monkeypat
         return types.SimpleNamespace(to_dict=dict, balances=True)
 
     monkeypatch.setattr("kafka.pipelines.audit.audit_pipeline", audit_pipeline)
+    monkeypatch.setattr("kafka.pipelines.audit.check_topics", lambda *given: None)
     monkeypatch.setattr(SessionChoice, "session", lambda choice, name, log: contextlib.nullcontext())
     assert run("audit", program, "--json").exit_code == 0
     assert given["function"].__name__ == "rows"

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
+from kafka.cli.pipeline.spark_session import SessionChoice
 from kafka.errors import IllegalStateError
 from kafka.pipelines import InvalidDeclaration, Pipeline, client_configs, kafka_sink, kafka_source
 from kafka.pipelines.bounded_runs import RunDirectory
@@ -262,6 +263,37 @@ def test_audit_on_real_topics_finds_skipped_offsets_and_missing_dead_letters(
     assert {fault["kind"] for fault in faults} >= {"counts_differ", "skipped"}
     (skipped,) = [fault for fault in faults if fault["kind"] == "skipped"]
     assert (skipped["ranges"], skipped["detail"]) == ([[4, 5]], "micro-batches 0 and 1")
+
+
+@pytest.mark.parametrize(
+    ("changed", "options", "status", "told"),
+    [
+        ("source: {topic: wrong", (), 1, "source: there is no topic 'wronk'; did you mean 'wrong'?"),
+        ("topic: wrong.out", (), 1, "sink: there is no topic 'wronk.out'; did you mean 'wrong.out'?"),
+        ("", ("--partition", "wrongs:0"), 2, "pipeline wrong does not read topic 'wrongs'; did you mean 'wrong'?"),
+        ("", ("--partition", "wrong.out:0"), 2, "pipeline wrong does not read topic 'wrong.out'"),
+        ("", ("--partition", "wrong:3"), 1, "topic 'wrong' has only partition 0, but not 3"),
+    ],
+)
+def test_audit_names_a_wrong_topic_before_it_starts_spark(
+    broker: EmbeddedBroker,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: str,
+    options: tuple[str, ...],
+    status: int,
+    told: str,
+) -> None:
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        missing = {"wrong", "wrong.out", "wrong.dead"} - set(admin.list_topics())
+        admin.create_topics({topic: {"num_partitions": 1} for topic in missing})
+    text = DECLARATION.format(name="wrong", servers=broker.bootstrap_servers)
+    file = tmp_path / "wrong.yaml"
+    file.write_text(text.replace(changed, changed.replace("wrong", "wronk"), 1) if changed else text, encoding="utf-8")
+    monkeypatch.setattr(SessionChoice, "session", lambda *given: pytest.fail("Spark was started"))
+    found = CliRunner().invoke(commands, ["pipeline", "audit", str(file), *options])
+    assert (found.exit_code, found.stdout) == (status, "")
+    assert told in found.stderr
 
 
 def test_a_pipeline_object_does_what_the_commands_do(broker: EmbeddedBroker, tmp_path: Path) -> None:

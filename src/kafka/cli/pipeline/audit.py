@@ -78,13 +78,14 @@ def command(
     2    FILE or an option is wrong
     3    no broker or schema registry responds
     """
-    from kafka.pipelines.audit import audit_pipeline
+    from kafka.pipelines.audit import audit_pipeline, check_topics
 
     chosen: list[TopicPartition] = [_partition(text) for text in partitions]
     given: dict[str, Any] = {"partitions": chosen, "start": start, "end": end, "function": function}
     if no_recompute:
         result = audit_pipeline(declaration, recompute=False, **given)
     else:
+        check_topics(declaration, chosen)  # before the session, which takes seconds to start
         with choice.session(f"{declaration.pipeline} audit", log_file(declaration, "audit")) as spark:
             result = audit_pipeline(declaration, spark, **given)
     if output.as_json:

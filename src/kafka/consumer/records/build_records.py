@@ -298,6 +298,12 @@ def deserialization_error(
         advice: how to proceed; None: as in `RecordDeserializationError`.
     """
     tp = TopicPartition(record.topic, record.partition)
+    if advice is None and (record.value if part == "value" else record.key) is None:
+        what = "value is null, a tombstone" if part == "value" else "key is null"
+        advice = (
+            f"the {what}: let {part}_deserializer return None for None, as in lambda data: None if data is None else "
+            "data.decode(); or set on_deserialization_error='skip'"
+        )
     named = (cause.schema_id, cause.field) if isinstance(cause, SerializationError) else (None, None)
     error = plain = RecordDeserializationError(tp, record.offset, part, repr(cause), record, advice, *named)
     kind: Any = type(cause)

@@ -5,12 +5,13 @@ dropped or filtered out. `scope` determines the offsets to audit from the pipeli
 `evidence` reads the source, the sink and the dead letters. `ledger` collects what is known of each offset, and
 `offset_evidence` compares it. `batch_counts` compares the counts in events. `balance` has `audit`, which combines these
 and returns an `AuditResult`; `faults` describes what it reports. `pipeline_audit` audits a declared pipeline, with
-`recomputation` for the outcomes. For aggregating queries, `groups` compares the counts of windows: `group_plans` finds
-the groups, `sink_rows` reads the sink, and `windows` compares.
+`audited_topics` for checks before it, and `recomputation` for the outcomes. For aggregating queries, `groups` compares
+the counts of windows: `group_plans` finds the groups, `sink_rows` reads the sink, and `windows` compares.
 """
 
 from __future__ import annotations
 
+from kafka.pipelines.audit.audited_topics import check_topics
 from kafka.pipelines.audit.balance import AuditResult, PartitionBalance, audit
 from kafka.pipelines.audit.evidence import DeadOffsets, Evidence, KafkaEvidence, Offsets
 from kafka.pipelines.audit.faults import Fault, FaultKind
@@ -38,6 +39,7 @@ __all__ = [
     "Scope",
     "audit",
     "audit_pipeline",
+    "check_topics",
     "compare_groups",
     "micro_batches",
     "scope_of",

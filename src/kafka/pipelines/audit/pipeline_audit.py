@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import kafka
 from kafka._file_locks import is_locked
 from kafka.consumer.bounds import OffsetRange
+from kafka.pipelines.audit.audited_topics import check_topics
 from kafka.pipelines.audit.balance import MAX_OFFSETS, AuditResult, audit
 from kafka.pipelines.audit.evidence import KafkaEvidence
 from kafka.pipelines.audit.groups import NotCompared
@@ -66,8 +67,10 @@ def audit_pipeline(
         function: the query if it is a Python function.
         max_offsets: maximum number of offsets whose evidence is in memory at a time.
 
-    Returns the balance. Raises `KafkaError` if the cluster does not respond, and `InvalidDeclaration`.
+    Returns the balance. Raises `KafkaError` if the cluster does not respond or a topic does not exist,
+    `IllegalArgumentError` for partitions that the pipeline does not read, and `InvalidDeclaration`.
     """
+    check_topics(declaration, partitions)
     directory = directory_of(declaration)
     events = read_events(directory.events)
     sources = topic_ids(declaration)

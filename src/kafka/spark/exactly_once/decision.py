@@ -19,6 +19,10 @@ BATCH_WRITE = "a batch write"
 """The query id of writes that do not belong to a query."""
 PART_CHARACTERS = 3_500
 """Maximum length of one offset's metadata: brokers accept 4,096 bytes (offset.metadata.max.bytes)."""
+DECIDED = "decided"
+"""Metadata of the offset of a batch write that has been decided, but may not be completely committed."""
+FINISHED = "committed"
+"""Metadata of the offset of a batch write that is completely committed."""
 _LAYOUT = 1
 
 
@@ -154,7 +158,12 @@ def decision_group(prefix: str, part: int) -> str:
 
 
 def is_decision(group: str, metadata: str | None) -> bool:
-    """Return whether a group's offset stores a decision of this sink, which is a batch number, not a position."""
+    """Return whether a group's offset stores a decision of this sink, which is a batch number, not a position.
+
+    Groups of batch writes (`batch_group`) remain after the write, because they keep it from being repeated.
+    """
+    if metadata in (DECIDED, FINISHED):
+        return "-batch-" in group
     return re.search(r"-decision(\.\d+)?$", group) is not None and re.match(r"\d+/\d+/", metadata or "") is not None
 
 

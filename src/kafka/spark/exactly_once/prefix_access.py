@@ -32,6 +32,8 @@ from kafka.producer.transactions.transaction_requests import TransactionRequests
 from kafka.producer.transactions.two_phase_commit import Outcome, end_all
 from kafka.spark.client_cache import Configs
 from kafka.spark.exactly_once.decision import (
+    DECIDED,
+    FINISHED,
     Decision,
     IncompleteError,
     batch_group,
@@ -63,7 +65,6 @@ _MOST_CLUSTERS = 2
 _MOST_PARTS = 100
 _TRIES = 10
 """Maximum number of attempts to read a decision while it contains parts of another one."""
-_FINISHED = "committed"
 _LONGEST = "transaction.max.timeout.ms"
 
 
@@ -176,11 +177,11 @@ class PrefixAccess:
     async def is_finished(self, batch_id: str) -> bool:
         """Return whether a batch write with this `transactionalBatchId` is recorded as completely committed."""
         offsets = await self._offsets(batch_group(self.prefix, batch_id), True)
-        return any(each.metadata == _FINISHED for each in offsets.values())
+        return any(each.metadata == FINISHED for each in offsets.values())
 
     async def note_finished(self, batch_id: str, where: TopicPartition, batch: int) -> bool:
         """Record that a batch write is completely committed; return False on failure, which is not fatal."""
-        offsets = {where: OffsetAndMetadata(batch, _FINISHED, -1)}
+        offsets = {where: OffsetAndMetadata(batch, FINISHED, -1)}
         try:
             await alter_group_offsets(self._requests, batch_group(self.prefix, batch_id), offsets, None)
         except KafkaError as error:
@@ -198,7 +199,7 @@ class PrefixAccess:
         requests = TransactionRequests(self._cluster, driver.transactional_id, 0, self._backoff)
         groups = {decision_group(self.prefix, n): text for n, text in enumerate(to_parts(decision, self.prefix))}
         if batch_id is not None:
-            groups[batch_group(self.prefix, batch_id)] = ""
+            groups[batch_group(self.prefix, batch_id)] = DECIDED
         for group, text in groups.items():
             offset = OffsetAndMetadata(decision.batch, text, -1)
             await requests.commit_offsets(driver, ConsumerGroupMetadata(group, -1, "", None), {where: offset})

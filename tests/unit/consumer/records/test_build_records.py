@@ -337,6 +337,24 @@ def test_a_registry_that_is_down_is_no_fault_of_a_record_and_is_asked_once(on_er
     )
 
 
+@pytest.mark.parametrize(("part", "what"), [("value", "value is null, a tombstone"), ("key", "key is null")])
+def test_the_error_for_null_says_how_to_write_the_deserializer(part: str, what: str) -> None:
+    decode = adapt_deserializer(bytes.decode)
+    builder = BatchBuilder(magic=2, size_limit=1 << 20)
+    builder.append(1, None if part == "key" else b"k", None if part == "value" else b"v", [])
+    harness = OnePartitionBuffer()
+    harness.put(bytes(builder.build()), 0)
+    key, value = (decode, None) if part == "key" else (None, decode)
+    _, failure = Materializer(key, value).records(harness.buffer.take(10).pieces[0])
+    assert failure is not None
+    assert isinstance(failure.error, RecordDeserializationError)
+    assert str(failure.error).endswith(
+        f"the {what}: let {part}_deserializer return None for None, as in lambda data: None if data is None else "
+        "data.decode(); or set on_deserialization_error='skip'"
+    )
+    assert "offset 0 of partition 0 of topic 't'" in str(failure.error)
+
+
 def test_a_deserializer_of_kafka_python_3_gets_the_headers() -> None:
     class ByHeader:
         def deserialize(self, topic: str, headers: Any, data: bytes | None) -> Any:

@@ -174,7 +174,7 @@ async def test_checking_a_batch_write_waits_for_a_pending_decision():
     assert asked == [("p-batch-x", True)]
 
 
-@pytest.mark.parametrize(("noted", "finished"), [(None, False), ("", False), ("committed", True)])
+@pytest.mark.parametrize(("noted", "finished"), [(None, False), ("", False), ("decided", False), ("committed", True)])
 async def test_a_batch_write_counts_as_committed_once_that_is_recorded(noted, finished):
     asked = []
 
