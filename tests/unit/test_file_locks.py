@@ -13,6 +13,8 @@ import pytest
 from kafka import _file_locks
 from kafka._file_locks import FileLock, is_locked
 
+pytestmark = pytest.mark.once
+
 
 def test_a_lock_has_one_holder_until_it_is_released(tmp_path: Path) -> None:
     path = tmp_path / "lock"

@@ -26,6 +26,8 @@ from kafka.ui.pipeline_logs import PipelineLog
 from unit.pipelines.sample_events import Sample, declaration
 from unit.pipelines.test_event_folding import NOTHING, Steps, audited, sums
 
+pytestmark = pytest.mark.once
+
 SMALL = Limits(newest=6, excess=0, each=4, folds=5)
 KINDS = ("stop", "stop", "stop", "failure", None)
 

@@ -23,6 +23,8 @@ from kafka.pipelines.run_events import RunEvents
 from kafka.pipelines.run_history import history
 from kafka.pipelines.yaml_file import parse
 
+pytestmark = pytest.mark.once
+
 TEXT = """
 pipeline: delays
 kafka: {bootstrap.servers: "localhost:9092"}
