@@ -30,6 +30,8 @@ REQUIRED = SANITIZED or os.environ.get("KAFKA_REQUIRE_COMPILED", "") not in ("",
 
 PURE = os.environ.get("KAFKA_PURE", "") not in ("", "0")
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+SHARED = "kafka._cython_shared"
+"""A module of what Cython otherwise adds to each module that uses memoryviews: half of what there is to compile."""
 MOST_AT_ONCE = 8
 """Limits how many modules are built at once: each takes up to 200 MB of memory, and Cython's part is not parallel."""
 
@@ -93,33 +95,25 @@ def long_description() -> str:
 
 
 def extensions() -> list[Extension]:
-    """One optional extension a hot module; empty if the plain variant is wanted."""
+    """One optional extension a hot module, and one that they share; empty if the plain variant is wanted."""
     if PURE:
         say("KAFKA_PURE is set: nothing is compiled")
         return []
     if FREE_THREADED and not REQUIRED:
         say("this Python is free-threaded: nothing is compiled, because compiled modules would enable the GIL")
         return []
+    link_flags = []
     if SANITIZED:
-        checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-        return [
-            Extension(
-                name,
-                [str(source_of(name).relative_to(ROOT))],
-                extra_compile_args=["-O1", "-g", "-fno-omit-frame-pointer", "-Wno-unused-function", *checks],
-                extra_link_args=checks,
-            )
-            for name in hot_modules()
-        ]
-    flags = ["/O2"] if sys.platform == "win32" else ["-O3", "-g0", "-fno-strict-aliasing", "-Wno-unused-function"]
+        link_flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+        flags = ["-O1", "-g", "-fno-omit-frame-pointer", "-Wno-unused-function", *link_flags]
+    elif sys.platform == "win32":
+        flags = ["/O2"]
+    else:
+        flags = ["-O3", "-g0", "-fno-strict-aliasing", "-Wno-unused-function"]
+    sources = {SHARED: []} | {name: [str(source_of(name).relative_to(ROOT))] for name in hot_modules()}
     return [
-        Extension(
-            name,
-            [str(source_of(name).relative_to(ROOT))],
-            extra_compile_args=flags,
-            optional=not REQUIRED,
-        )
-        for name in hot_modules()
+        Extension(name, files, extra_compile_args=flags, extra_link_args=link_flags, optional=not REQUIRED)
+        for name, files in sources.items()
     ]
 
 
@@ -139,7 +133,7 @@ def remove_stale() -> None:
         folder = ROOT / "src" / file.removesuffix(".py").removesuffix("/__init__")
         if folder.is_dir() and not any(each.suffix == ".py" for each in folder.rglob("*")):
             shutil.rmtree(folder)
-    hot = {source_of(name).with_suffix("") for name in hot_modules()}
+    hot = {source_of(name).with_suffix("") for name in (SHARED, *hot_modules())}
     for suffix in (".so", ".pyd"):
         for file in (ROOT / "src").rglob(f"*{suffix}"):
             if file.with_name(file.name.partition(".")[0]) not in hot:
@@ -181,6 +175,7 @@ class BuildHotModules(build_ext):
         if self.parallel is None:
             self.parallel = min(processors(), MOST_AT_ONCE)
         self.translating = threading.Lock()
+        self.given_up = False
 
     def run(self) -> None:
         """Build, and leave nothing beside the sources that is out of date."""
@@ -189,14 +184,26 @@ class BuildHotModules(build_ext):
             remove_stale()
 
     def build_extensions(self) -> None:
-        """Build all modules, the largest first, so that at the end no processor waits long for another."""
-        self.extensions.sort(key=lambda extension: -sum(Path(each).stat().st_size for each in extension.sources))
-        self.progress = Progress("compiling", len(self.extensions))
+        """Build all modules, the largest first, so that at the end no processor waits long for another.
+
+        Without the module that they share, the others cannot be imported, so they stay plain too.
+        """
+        names = [extension.name for extension in self.extensions]
+        shared, hot = self.extensions[:1], self.extensions[1:]
+        hot.sort(key=lambda extension: -sum(Path(each).stat().st_size for each in extension.sources))
+        self.extensions = shared + hot
+        self.progress = Progress("compiling", len(names))
         super().build_extensions()
+        if not Path(self.get_ext_fullpath(SHARED)).exists():
+            for name in names:
+                if Path(self.get_ext_fullpath(name)).exists():
+                    self.failed(name, f"it needs {SHARED}")
 
     def build_extension(self, extension: Extension) -> None:
         """Build one module; a failure is reported, and then passed over by the base class as it is optional."""
         with self.translating:
+            if self.given_up:
+                return
             self.progress.begin(extension.name)
             translated = self.translate(extension)
         for each in translated:
@@ -215,7 +222,13 @@ class BuildHotModules(build_ext):
             self.failed(extension.name, "Cython is not installed")
             return []
         try:
-            translated: list[Extension] = cythonize([extension], build_dir="build/cython", language_level=3, quiet=True)
+            translated: list[Extension] = cythonize(
+                [extension],
+                build_dir="build/cython",
+                language_level=3,
+                quiet=True,
+                shared_utility_qualified_name=SHARED,
+            )
         except CompileError as error:
             self.failed(extension.name, f"Cython failed: {error}")
             return []
@@ -225,6 +238,7 @@ class BuildHotModules(build_ext):
     def failed(self, name: str, why: str) -> None:
         """Remove what an earlier build left of the module, and say (or raise) that it stays plain."""
         if REQUIRED:
+            self.given_up = True  # otherwise the build would go on with the other modules before it fails
             raise SystemExit(f"kafka-columnar: {name} could not be compiled: {why}")
         say(f"{name} stays plain Python: {why}")
         for stale in (Path(self.get_ext_fullpath(name)), ROOT / "src" / self.get_ext_filename(name)):
