@@ -63,10 +63,14 @@ class AsyncKafkaAdminClient(
         self._parse(configs)
         self._closing: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
+    async def start(self, *, in_background: bool = False) -> None:
         """Connect to the cluster. Raises `NoBrokersAvailable`, with the result for each bootstrap server.
 
         If ``api_version`` is given, the client connects in the background and does not wait for a server.
+
+        Arguments:
+            in_background: return at once, and connect in the background. Until a server answers, calls fail as they do
+                when all brokers are lost.
         """
         if self._core is not None:
             raise IllegalStateError("the admin client was started before")
@@ -75,7 +79,7 @@ class AsyncKafkaAdminClient(
         self._reporting = LoopCallbacks(self._loop)
         core = self._make_parts(self._loop, self._reporting)
         try:
-            await core.start(in_background=self._parsed.connection.api_version is not None)
+            await core.start(in_background=in_background or self._parsed.connection.api_version is not None)
         except BaseException:
             await self.close()
             raise

@@ -3,7 +3,7 @@
 import dataclasses
 import pathlib
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
@@ -13,6 +13,10 @@ from kafka.cli.common_options import connected, count_option, port_option
 from kafka.cli.registry_options import with_registry_if_given
 from kafka.cli.session import Session
 from kafka.cli.ui_access import Listening, with_access
+from kafka.errors import KafkaError, error_text
+
+if TYPE_CHECKING:
+    from kafka.ui.shared_state import UiSettings
 
 
 @click.command(name="ui")
@@ -127,7 +131,12 @@ def command(
     if access.token is not None and access.token.is_new:
         note(f"Token for logging in: {access.token.token}")
     chosen = port if listening.port is None else listening.port
-    run(settings, host, chosen, lambda address: note(f"Web UI at {address} (stop it with Ctrl-C)."))
+    run(settings, host, chosen, lambda address: note(f"Web UI at {address} (stop it with Ctrl-C)."), _warn_unreachable)
+
+
+def _warn_unreachable(settings: "UiSettings", error: KafkaError) -> None:
+    cluster = f"the cluster of profile {settings.profile}" if settings.profile else "the cluster"
+    note(f"Warning: {cluster} is unreachable, and is shown as soon as it answers: {error_text(error)}")
 
 
 def _names_in_urls(first: str, others: tuple[str, ...]) -> list[str]:

@@ -7,7 +7,7 @@ from kafka.admin import OffsetSpec
 from kafka.display.page_elements import Html, address, count, html, joined, link, sent_back, table
 from kafka.errors import KafkaError, NoError, error_text
 from kafka.ui.access.audit_log import DONE, FAILED
-from kafka.ui.changes import UNANSWERED, UNCONFIRMED, attempted
+from kafka.ui.changes import UNANSWERED, UNCONFIRMED, attempted, takes_effect_once
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.topic_changes import offsets_field, offsets_of
@@ -15,17 +15,9 @@ from kafka.ui.topic_changes import offsets_field, offsets_of
 _EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
 
 
-async def create_topic(ui: Ui, given: Mapping[str, str]) -> Html:
-    """Create a topic; return a page with the result. A form that is sent twice gets the same page twice."""
-
-    async def make() -> tuple[Html, bool]:
-        return await _create_topic(ui, given)
-
-    return await ui.submissions.once("/topics", given, make)
-
-
-async def _create_topic(ui: Ui, given: Mapping[str, str]) -> tuple[Html, bool]:
-    """Return the page, and whether the topic was created."""
+@takes_effect_once("/topics")
+async def create_topic(ui: Ui, given: Mapping[str, str]) -> tuple[Html, bool]:
+    """Create a topic; return a page with the result, and whether the topic was created."""
     name, title = given.get("name", "").strip(), "Create a topic"
     try:
         wanted = {

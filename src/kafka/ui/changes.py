@@ -6,7 +6,8 @@ form of the second step repeats the fields of the first one, so that what was pr
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Callable, Mapping
+import functools
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from kafka.display.page_elements import Html, address, html, joined, link, sent_back
@@ -60,9 +61,30 @@ async def attempted(ui: Ui, action: str, what: Mapping[str, Any], change: Awaita
 
 
 Prepared = Callable[[Ui, Mapping[str, str]], Awaitable[Change]]
+Answer = Callable[[Ui, Mapping[str, str]], Awaitable[Html]]
+Result = Callable[[Ui, Mapping[str, str]], Coroutine[Any, Any, tuple[Html, bool]]]
 
 
-def confirmed_change(path: str, current: str, action: str, prepare: Prepared) -> Callable[..., Awaitable[Html]]:
+def takes_effect_once(path: str) -> Callable[[Result], Answer]:
+    """Decorate the function that answers a form, so that a form that is sent twice gets the same page twice.
+
+    The function returns the page, and whether it is final; otherwise, the form may be sent again.
+
+    Arguments:
+        path: where the form is sent.
+    """
+
+    def decorated(make: Result) -> Answer:
+        @functools.wraps(make)
+        async def answer(ui: Ui, given: Mapping[str, str]) -> Html:
+            return await ui.submissions.once(path, given, lambda: make(ui, given))
+
+        return answer
+
+    return decorated
+
+
+def confirmed_change(path: str, current: str, action: str, prepare: Prepared) -> Answer:
     """Return the function that answers the form of a change.
 
     Arguments:
@@ -72,13 +94,8 @@ def confirmed_change(path: str, current: str, action: str, prepare: Prepared) ->
         prepare: returns the change for the fields of a form. Raises `ValueError` and `KafkaError` if it is impossible.
     """
 
-    async def answer(ui: Ui, given: Mapping[str, str]) -> Html:
-        async def make() -> tuple[Html, bool]:
-            return await answer_form(ui, given)
-
-        return await ui.submissions.once(path, given, make)
-
-    async def answer_form(ui: Ui, given: Mapping[str, str]) -> tuple[Html, bool]:
+    @takes_effect_once(path)
+    async def answer(ui: Ui, given: Mapping[str, str]) -> tuple[Html, bool]:
         """Return the page, and whether the change was made."""
         what: Mapping[str, Any] = {"name": given.get("name", "")}
         is_confirmed = given.get("confirmed") == "yes"

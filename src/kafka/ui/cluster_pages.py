@@ -8,7 +8,7 @@ from kafka.display.page_elements import UNKNOWN, Html, count, facts, html, joine
 from kafka.errors import UnsupportedVersionError, for_code
 from kafka.ui.asked import asked
 from kafka.ui.config_table import config_table, read_configs
-from kafka.ui.health import health_of
+from kafka.ui.health import health_of, missing_brokers
 from kafka.ui.page_frame import live_address, live_page, not_yet, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import BrokerState, PartitionState, Snapshot
@@ -41,7 +41,7 @@ async def health_page(ui: Ui) -> Html:
     """Return the page for the health of the cluster."""
     await ui.poller.snapshot()
     quorum = await asked(ui, "The cluster does not describe its quorum", lambda: _quorum(ui), is_optional=True)
-    still = html("<h2>Metadata quorum</h2>{}", quorum)
+    still = html("<h2>Metadata quorum</h2>{}", quorum) if not ui.poller.trouble else Html("")  # said above
     return live_page(ui, "Cluster health", "/health", health_part(ui), live_address(ui, "health"), still)
 
 
@@ -105,11 +105,21 @@ async def _quorum(ui: Ui) -> Html:
         *((each, "Observer") for each in partition["observers"]),
     ]  # fmt: skip
     end = partition["high_watermark"]
+
+    def reached(replica: Mapping[str, Any]) -> int | None:
+        """Return the end of a node's log; None if the leader has not heard from the node."""
+        return replica["log_end_offset"] if replica["log_end_offset"] >= 0 else None
+
+    def lag(replica: Mapping[str, Any]) -> int | None:
+        """Return how many records a node has not read; None if the leader has not heard from the node."""
+        offset = reached(replica)
+        return None if offset is None else max(0, end - offset)
+
     columns: Columns[tuple[Mapping[str, Any], str]] = (
         Column("node", lambda each: each[0]["replica_id"], lambda each: each[0]["replica_id"]),
         Column("role", lambda each: each[1], lambda each: each[1]),
-        Column("log end offset", lambda each: count(each[0]["log_end_offset"]), is_number=True),
-        Column("lag", lambda each: count(max(0, end - each[0]["log_end_offset"])), is_number=True),
+        Column("log end offset", lambda each: count(reached(each[0])), is_number=True),
+        Column("lag", lambda each: count(lag(each[0])), is_number=True),
     )
     pairs = [("leader", partition["leader_id"]), ("epoch", partition["leader_epoch"]), ("high watermark", count(end))]
     return joined([facts(pairs), Table("Metadata quorum", columns, sort="node", prefix="quorum.").html(rows)])
@@ -119,7 +129,7 @@ async def brokers_page(ui: Ui) -> Html:
     """Return the page that lists the brokers."""
     await ui.poller.snapshot()
     features = await asked(ui, "The cluster does not describe its features", lambda: _features(ui), is_optional=True)
-    still = html("<h2>Features</h2>{}", features)
+    still = html("<h2>Features</h2>{}", features) if not ui.poller.trouble else Html("")
     return live_page(ui, "Brokers", "/brokers", brokers_part(ui), live_address(ui, "brokers"), still)
 
 
@@ -128,7 +138,8 @@ def brokers_part(ui: Ui) -> Html:
     now = ui.poller.newest
     if now is None:
         return not_yet(ui)
-    return joined([trouble(ui.poller.trouble), _broker_table(now).html(_loads(now))])
+    missing = joined(trouble(each.text) for each in missing_brokers(now))
+    return joined([trouble(ui.poller.trouble), missing, _broker_table(now).html(_loads(now))])
 
 
 def _loads(now: Snapshot) -> list[_Load]:

@@ -18,7 +18,7 @@ from kafka.ui.page_frame import live_address, live_page, not_yet, order_note, tr
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState, Need
 from kafka.ui.states import BEYOND_END, group_state, level_of
-from kafka.ui.tables import Column, Columns, Hiding, Table
+from kafka.ui.tables import Column, Columns, Hiding, Table, long_name
 from kafka.ui.view import current_view
 
 _KINDS = {"classic": "classic", "consumer": "consumer (KIP-848)", "share": "share", "streams": "streams"}
@@ -98,7 +98,11 @@ def _table(ui: Ui, members: Mapping[str, int]) -> Table[GroupState]:
     """
     history = ui.poller.history
     columns: Columns[GroupState] = (
-        Column("group", lambda each: link(each.name or "(no name)", "/group", id=each.name), lambda each: each.name),
+        Column(
+            "group",
+            lambda each: long_name(link(each.name or "(no name)", "/group", id=each.name)),
+            lambda each: each.name,
+        ),
         Column("state", group_state, lambda each: (each.state, -(each.lag or 0))),
         Column("type", lambda each: each.kind, lambda each: each.kind),
         Column("members", lambda each: count(members.get(each.name)), is_number=True),
@@ -132,9 +136,9 @@ def _topic_names(group: GroupState) -> list[str]:
     return list(dict.fromkeys(tp.topic for tp in group.committed))
 
 
-def _topics(group: GroupState) -> str:
+def _topics(group: GroupState) -> Html:
     names = _topic_names(group)
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return long_name(", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
 
 
 def _lags(ui: Ui, group: GroupState) -> list[tuple[float, float]]:
@@ -154,7 +158,8 @@ async def group_page(ui: Ui, name: str) -> Html | None:
     live = await group_part(ui, name)  # also reads the details for the form below
     now, still = ui.poller.newest, Html("")
     if now is not None and ui.may_write and name in now.groups:
-        reset = _reset(ui, now.groups[name]) if now.groups[name].kind != "share" else Html("")
+        group = now.groups[name]
+        reset = _reset(ui, group) if group.kind != "share" and group.committed else Html("")
         delete = first_step(ui, "/delete-group", name, Html(""), "Delete the group")
         still = html("{}<h2>Delete the group</h2>{}", reset, delete)
     return live_page(ui, name, "/groups", live, live_address(ui, "group"), still)
@@ -182,7 +187,7 @@ async def group_part(ui: Ui, name: str) -> Html:
         ("type", _KINDS.get(group.kind, group.kind)),
         ("members", count(len(members)) if not failed else UNKNOWN),
         ("lag", count(group.lag)),
-        ("behind", slowest.text() if slowest is not None else UNKNOWN if group.lag or group.beyond_end else "0 s"),
+        ("behind", slowest.text() if slowest is not None else UNKNOWN if group.lag != 0 or group.beyond_end else "0 s"),
     ]
     idle = [each for each in members if not each.partitions]
     return joined(
@@ -249,14 +254,16 @@ async def _places(ui: Ui, group: GroupState, members: list[Member]) -> list[_Pla
 
 def _place_table() -> Table[_Place]:
     columns: Columns[_Place] = (
-        Column("topic", lambda each: link(each.tp.topic, "/topic", name=each.tp.topic), lambda each: each.tp),
+        Column(
+            "topic", lambda each: long_name(link(each.tp.topic, "/topic", name=each.tp.topic)), lambda each: each.tp
+        ),
         Column("partition", lambda each: each.tp.partition, lambda each: each.tp.partition, is_number=True),
         Column("committed", _committed, lambda each: each.committed, is_number=True),
         Column("end offset", lambda each: count(each.end), lambda each: each.end, is_number=True),
         Column("lag", _place_lag, lambda each: each.lag, is_number=True, note="In records"),
         Column("behind", _behind, lambda each: each.behind.seconds, is_number=True),
         Column("member", _member, lambda each: _of(each, "name")),
-        Column("client", lambda each: _of(each, "client"), lambda each: _of(each, "client")),
+        Column("client", lambda each: long_name(_of(each, "client")), lambda each: _of(each, "client")),
         Column("host", lambda each: _of(each, "host"), lambda each: _of(each, "host")),
     )
     hiding: tuple[Hiding[_Place], ...] = (
@@ -274,7 +281,7 @@ def _place_lag(place: _Place) -> Html:
 def _member(place: _Place) -> Html:
     if place.member is None:
         return html('<span class="quiet">none</span>')
-    return html('<span class="long">{}</span>', place.member.name)
+    return long_name(place.member.name)
 
 
 def _of(place: _Place, field: str) -> str:

@@ -46,7 +46,7 @@ def health_of(now: Snapshot | None, trouble: str = "") -> Health:
         return Health("unreachable", "bad", (Reason("bad", trouble),))
     if now is None:
         return Health("unknown", "off")
-    reasons = [*_offline(now), *_controller(now), *_brokers(now), *_short(now)]
+    reasons = [*_offline(now), *_controller(now), *missing_brokers(now), *_short(now)]
     if any(each.level == "bad" for each in reasons):
         return Health("critical", "bad", tuple(reasons))
     return Health("degraded", "warn", tuple(reasons)) if reasons else Health("healthy", "good")
@@ -62,7 +62,7 @@ def _controller(now: Snapshot) -> list[Reason]:
     return [Reason("bad", text)] if now.controller < 0 else []
 
 
-def _brokers(now: Snapshot) -> list[Reason]:
+def missing_brokers(now: Snapshot) -> list[Reason]:
     """Name the brokers that should have replicas, but are not part of the cluster."""
     placed = {node for topic in now.topics.values() for each in topic.partitions for node in each.replicas}
     return [

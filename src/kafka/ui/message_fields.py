@@ -146,7 +146,7 @@ async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Ht
         "as value.items[0].sku. Times without a zone are in the time zone above: 2026-01-31T12:00, @1767225600000 "
         "(milliseconds), an offset, earliest, 90s, 15m, 2h, 3d, 15 minutes ago, yesterday. A search reads at most {} "
         "records in {} s.</p></details></form>",
-        trouble(ui.poller.trouble),
+        _unreadable(ui, given.get("topic", "").strip()),
         *(action, names, ago),
         *(sent_back(given.get(field)) for field in ("topic", "where")),
         Html("") if action == "tail" else _times(given),
@@ -161,6 +161,19 @@ async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Ht
         count(ui.settings.search_records),
         f"{ui.settings.search_s:g}",
     )
+
+
+def _unreadable(ui: Ui, topic: str) -> Html:
+    """Say which partitions of the topic cannot be read. Without a topic, say why the cluster cannot be read."""
+    if not topic:
+        return trouble(ui.poller.trouble)
+    known = ui.poller.newest.topics.get(topic) if ui.poller.newest is not None else None
+    offline = [str(each.number) for each in known.partitions if each.is_offline] if known is not None else []
+    if not offline:
+        return Html("")
+    which = f"Partition {offline[0]} has" if len(offline) == 1 else f"Partitions {', '.join(offline[:20])} have"
+    more = f" and {len(offline) - 20:,} more" if len(offline) > 20 else ""
+    return trouble(f"{which.replace(' have', f'{more} have')} no leader: messages there cannot be read now.")
 
 
 def _times(given: Mapping[str, str]) -> Html:

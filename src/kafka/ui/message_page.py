@@ -12,7 +12,7 @@ from kafka.display.payload_text import WAYS, Decoded, shown
 from kafka.structs import TopicPartition
 from kafka.ui.merged_scan import Found
 from kafka.ui.message_fields import number_field, way_of
-from kafka.ui.message_rows import cell, decoded, moment
+from kafka.ui.message_rows import cell, decoded, isolated, moment
 from kafka.ui.page_frame import page
 from kafka.ui.shared_state import Ui
 from kafka.ui.when import zone_named
@@ -63,7 +63,10 @@ async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
             _actions(ui, topic, record, way),
             _whole("Key", record.key, way, text.key, where),
             _whole("Value", record.value, way, text.value, where),
-            html("<h2>Headers</h2>{}", table(("Name", "Value"), headers, (), "Headers")),
+            html(
+                "<h2>Headers</h2>{}",
+                html('<div class="headers">{}</div>', table(("Name", "Value"), headers, (), "Headers")),
+            ),
             html('<p class="note">and {} more</p>', more) if more else Html(""),
         ]
     )
@@ -94,8 +97,15 @@ def _whole(title: str, data: bytes | None, way: str, text: Decoded | None, where
         schema = html(" · {}", link("its schema", "/schema", id=text.schema_id))
     bytes_link = link("download", "/message-bytes", **where, part=title.lower())
     return html(
-        '<h2>{}</h2><p class="note">{}{} · {}</p><pre tabindex="0" data-copy>\n{}</pre>',
-        *(title, note, schema, bytes_link, found.text),
+        '<h2>{}</h2><p class="note">{}{} · {}</p><pre tabindex="0" data-copy{}>\n{}</pre>',
+        *(
+            title,
+            note,
+            schema,
+            bytes_link,
+            Html(' class="dump"') if found.way == "hex" else Html(""),
+            isolated(found.text),
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 
 from kafka.display.page_elements import Html, html, joined, link, time
 from kafka.display.payload_text import Decoded, shown
@@ -13,6 +14,10 @@ from kafka.ui.when import in_zone
 
 _IN_A_ROW = 300
 """Maximum number of bytes of a key or value shown in a row."""
+_LINES_IN_A_ROW = 8
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+"""Letters of scripts that are written from right to left, such as Arabic and Hebrew."""
+_JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 HEAD = Html(
     '<thead><tr><th scope="col" class="n">Partition</th><th scope="col" class="n">Offset</th><th scope="col">Time</th>'
     '<th scope="col">Key</th><th scope="col">Value</th></tr></thead>'
@@ -65,5 +70,18 @@ def cell(data: bytes | None, way: str, text: Decoded | None = None) -> Html:
     found = shown(data, way, _IN_A_ROW, decoded=text)
     if found.way == "null":
         return html('<span class="quiet">null</span>')
-    note = html(' <span class="note">{}</span>', found.note) if found.note else ""
-    return html("<code>{}</code>{}", found.text, note)
+    lines = found.text.split("\n")
+    told = "; ".join(filter(None, [f"{_LINES_IN_A_ROW} lines" if len(lines) > _LINES_IN_A_ROW else "", found.note]))
+    note = html(' <span class="note">{}</span>', f"… {told}") if told else ""
+    return html("<code>{}</code>{}", isolated("\n".join(lines[:_LINES_IN_A_ROW])), note)
+
+
+def isolated(text: str) -> Html:
+    """Return text in which each string of JSON keeps its place.
+
+    Without this, browsers would show a name and its value in the opposite order if both are written from right to left.
+    """
+    if _RIGHT_TO_LEFT.search(text) is None:
+        return html("{}", text)
+    parts = _JSON_STRING.split(text)
+    return joined(html("<bdi>{}</bdi>" if at % 2 else "{}", part) for at, part in enumerate(parts))

@@ -107,7 +107,8 @@ def live_address(ui: Ui, part: str) -> str:
 def not_yet(ui: Ui) -> Html:
     """Return what a page shows before the first snapshot: why there is none, or that the cluster has not answered."""
     if ui.poller.trouble:
-        return trouble(ui.poller.trouble)
+        after = html('<p class="quiet">This page shows the cluster as soon as it answers.</p>')
+        return joined([trouble(ui.poller.trouble), after])
     return html('<p class="quiet" role="status">The cluster has not answered yet; this page shows what it answers.</p>')
 
 

@@ -15,7 +15,7 @@ from kafka.display.page_elements import Html, html, joined, link, sent_back
 from kafka.errors import BrokerResponseError, KafkaError, error_text
 from kafka.producer.async_producer import AsyncKafkaProducer
 from kafka.ui.access.audit_log import DONE, FAILED
-from kafka.ui.changes import UNANSWERED, attempted
+from kafka.ui.changes import UNANSWERED, attempted, takes_effect_once
 from kafka.ui.merged_scan import Found
 from kafka.ui.message_fields import number_field, options
 from kafka.ui.message_page import one_record
@@ -124,20 +124,12 @@ def _message(ui: Ui, name: str, given: Mapping[str, str]) -> Html:
     )
 
 
-async def produce(ui: Ui, given: Mapping[str, str]) -> Html:
+@takes_effect_once("/produce")
+async def produce(ui: Ui, given: Mapping[str, str]) -> tuple[Html, bool]:
     """Produce the message of the form; return a page with its position, or the form with the error.
 
-    A form that is submitted twice produces one message.
+    Also returns whether the message was produced. A form that is submitted twice produces one message.
     """
-
-    async def make() -> tuple[Html, bool]:
-        return await _produce(ui, given)
-
-    return await ui.submissions.once("/produce", given, make)
-
-
-async def _produce(ui: Ui, given: Mapping[str, str]) -> tuple[Html, bool]:
-    """Return the page, and whether the message was produced."""
     topic = given.get("topic", "").strip()
     what: dict[str, Any] = {"topic": topic}
     failed = "Not produced"

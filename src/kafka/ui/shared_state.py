@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from kafka.admin import AsyncKafkaAdminClient
+from kafka.errors import KafkaError, NoBrokersAvailable, error_text
 from kafka.ui.access.audit_log import AuditLog
 from kafka.ui.access.settings import Access, AccessSettings
 from kafka.ui.access.user import current_user
@@ -147,11 +148,32 @@ class Ui:
 
 @contextlib.asynccontextmanager
 async def connected(
-    settings: UiSettings, peers: Sequence[str] = (), entrance: Entrance | None = None
+    settings: UiSettings,
+    peers: Sequence[str] = (),
+    entrance: Entrance | None = None,
+    unreachable: Callable[[UiSettings, KafkaError], object] | None = None,
 ) -> AsyncIterator[Ui]:
-    """Open the UI's clients for the duration of the block. Raises the errors of `AsyncKafkaAdminClient.start`."""
-    async with AsyncKafkaAdminClient(**settings.admin) as admin:
+    """Open the UI's clients for the duration of the block.
+
+    Arguments:
+        peers, entrance: see `Ui`.
+        unreachable: called if the cluster does not answer; the UI then shows this, and connects in the background.
+            None: raise the errors of `AsyncKafkaAdminClient.start`. An error other than `NoBrokersAvailable`, such as
+            a wrong password, is also raised if the UI shows no other cluster.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        admin, trouble = AsyncKafkaAdminClient(**settings.admin), ""
+        try:
+            await admin.start()
+        except KafkaError as error:
+            if unreachable is None or not (len(peers) > 1 or isinstance(error, NoBrokersAvailable)):
+                raise
+            unreachable(settings, error)
+            admin, trouble = AsyncKafkaAdminClient(**settings.admin), error_text(error)
+            await admin.start(in_background=True)
+        stack.push_async_callback(admin.close)
         ui = Ui(settings, admin, peers, entrance)
+        ui.poller.trouble = trouble
         try:
             yield ui
         finally:

@@ -2,13 +2,14 @@
 
 A double click, or a reload of the result, sends the same form again. Forms of changes have a random field, `FIELD`; a
 second form with the same content waits for the first one and gets its result. To protect another form, add
-`Submissions.field` to it, and call `Submissions.once` in its function.
+`Submissions.field` to it, and decorate its function with `changes.takes_effect_once`.
 """
 
 import asyncio
 import hashlib
 import json
 import secrets
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ from kafka.ui.access.user import current_user
 FIELD = "once"
 _MOST = 500
 """Maximum number of results that are kept."""
+_MOST_BYTES = 4 << 20
+"""Maximum memory of the results that are kept, in bytes. The newest one is kept even if it needs more."""
 
 
 class Submissions:
@@ -25,6 +28,8 @@ class Submissions:
 
     def __init__(self) -> None:
         self._results: dict[str, asyncio.Task[tuple[Html, bool]]] = {}
+        self._sizes: dict[str, int] = {}
+        """The memory of each result that is kept, the oldest first, in bytes."""
 
     @staticmethod
     def field() -> Html:
@@ -49,7 +54,6 @@ class Submissions:
         key = hashlib.sha256(content.encode()).hexdigest()
         task = self._results.get(key)
         if task is None:
-            self._forget_oldest()
             task = self._results[key] = asyncio.get_running_loop().create_task(make())
             task.add_done_callback(lambda done: self._keep_only_final(key, done))
         return (await asyncio.shield(task))[0]
@@ -57,7 +61,8 @@ class Submissions:
     def _keep_only_final(self, key: str, task: "asyncio.Task[tuple[Html, bool]]") -> None:
         if task.cancelled() or task.exception() is not None or not task.result()[1]:
             self._results.pop(key, None)
-
-    def _forget_oldest(self) -> None:
-        for key in [key for key, task in self._results.items() if task.done()][: len(self._results) - _MOST + 1]:
-            del self._results[key]
+            return
+        self._sizes[key] = sys.getsizeof(task.result()[0])
+        while len(self._sizes) > _MOST or (len(self._sizes) > 1 and sum(self._sizes.values()) > _MOST_BYTES):
+            oldest = next(iter(self._sizes))
+            del self._sizes[oldest], self._results[oldest]

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from kafka.display.page_elements import Html
+from kafka.display.page_elements import Html, html
 from kafka.ui.templating import render
 from kafka.ui.view import address_of, current_view
 
@@ -184,6 +184,7 @@ class Table(Generic[T]):
             ],
             searches=self.text is not None and is_long,
             kept=self._kept(given),
+            unsearched=self._with(given, q="", page=""),
             onward=self._onward(chosen, given),
             sizes=[(size, self._with(given, rows=str(size), page="")) for size in _CHOICES]
             if chosen.matching > _CHOICES[0]
@@ -246,6 +247,11 @@ class Table(Generic[T]):
         )
         return [(text, self._with(given, page="" if page == 1 else str(page)) if is_on else "")
                 for text, page, is_on in places]  # fmt: skip
+
+
+def long_name(text: str | Html) -> Html:
+    """Return the name of a topic or member for a cell; very long names break, and do not squeeze other columns."""
+    return html('<span class="name">{}</span>', text) if text else Html("")
 
 
 def _number(text: str, default: int, most: int) -> int:

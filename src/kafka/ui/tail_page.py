@@ -110,13 +110,13 @@ async def tail_events(ui: Ui, given: Mapping[str, str], last_event: str) -> Asyn
                 rows = await rows_of(ui, search.topic, part.records, way_of(given), zone)
                 skipped = html('<tr class="skipped" data-skipped="{}"></tr>', part.skipped) if part.skipped else ""
                 yield _event(html("{}{}", rows, skipped), places_text(part.places))
-        yield _event(Html("the time limit was reached"), "", "ended")
+        yield _event("the time limit was reached", "", "ended")
     except (KafkaError, ValueError, TimeoutError, TypeError, OverflowError) as error:
-        yield _event(html("{}", error_text(error)), "", "ended")
+        yield _event(error_text(error), "", "ended")
 
 
-def _event(content: Html, number: str, kind: str = "message") -> bytes:
-    """Encode an event. Line breaks in the content would end it."""
+def _event(content: str, number: str, kind: str = "message") -> bytes:
+    """Encode an event: HTML, or text if it is the last one. Line breaks in the content would end it."""
     lines = [f"data: {line}\n" for line in visible(content).splitlines()] or ["data: \n"]
     head = f"event: {kind}\n" + (f"id: {number}\n" if number else "")
     return (head + "".join(lines) + "\n").encode("utf-8", "backslashreplace")

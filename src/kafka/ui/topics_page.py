@@ -76,10 +76,14 @@ def _name(topic: TopicState) -> Html:
 
 
 def _replicas(topic: TopicState) -> Html:
-    short = topic.short_of_replicas
-    if not short:
-        return html("{}", topic.replicas)
-    return html("{} {}", state("bad", f"{short} short"), topic.replicas)
+    offline = sum(each.is_offline for each in topic.partitions)
+    short = topic.short_of_replicas - offline
+    parts = []
+    if offline:
+        parts.append(state("bad", f"{offline} offline", "Number of partitions without a leader"))
+    if short:
+        parts.append(state("warn", f"{short} short", "Number of partitions with replicas that are not in sync"))
+    return joined([*parts, html("{}", topic.replicas)], " ")
 
 
 def _rate(ui: Ui, topic: TopicState) -> float | None:
@@ -102,9 +106,10 @@ async def topic_page(ui: Ui, name: str) -> Html | None:
     now = await ui.poller.found(lambda now: name in now.topics)
     if now is not None and name not in now.topics:
         return None
+    is_answering = now is not None and not ui.poller.trouble  # otherwise the request would time out
     still = html(
-        "<h2>Configs</h2>{}{}",
-        await _configs(ui, name) if now is not None and not ui.poller.trouble else "",  # the request would time out
+        "{}{}",
+        html("<h2>Configs</h2>{}", await _configs(ui, name)) if is_answering else "",
         change_forms(ui, now.topics[name]) if now is not None and ui.may_write else "",
     )
     return live_page(ui, name, "/", await topic_part(ui, name), live_address(ui, "topic"), still)
@@ -163,9 +168,9 @@ def _leader(partition: PartitionState) -> Any:
 
 def _in_sync(partition: PartitionState) -> Html:
     listed = ", ".join(map(str, partition.isr)) or "none"
-    return (
-        html("{} {}", listed, state("bad", "under-replicated")) if partition.is_under_replicated else html("{}", listed)
-    )
+    if partition.is_offline or not partition.is_under_replicated:
+        return html("{}", listed)
+    return html("{} {}", listed, state("warn", "under-replicated"))
 
 
 def _readers(now: Snapshot, name: str) -> list[GroupState]:

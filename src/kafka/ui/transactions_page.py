@@ -13,7 +13,7 @@ from kafka.ui.asked import asked_page
 from kafka.ui.page_frame import trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.states import Level, state
-from kafka.ui.tables import Column, Columns, Hiding, Table
+from kafka.ui.tables import Column, Columns, Hiding, Table, long_name
 
 _OPEN = ("ONGOING", "PREPARE_COMMIT", "PREPARE_ABORT", "PREPARE_EPOCH_FENCE")
 _LEVELS: dict[str, Level] = {"COMPLETE_COMMIT": "good", "ONGOING": "warn", "COMPLETE_ABORT": "off", "EMPTY": "off"}
@@ -91,11 +91,13 @@ def _text(row: _Row) -> str:
 
 def _columns() -> Columns[_Row]:
     return (
-        Column("transactional id", lambda each: each.name, lambda each: each.name),
+        Column("transactional id", lambda each: long_name(each.name), lambda each: each.name),
         Column("state", _state, lambda each: each.state.name),
         Column("open for", _open_for, lambda each: None if each.start_ms is None else -each.start_ms, is_number=True),
         Column("started", lambda each: UNKNOWN if each.start_ms is None else time_text(each.start_ms)),
-        Column("topics", lambda each: joined((link(name, "/topic", name=name) for name in each.topics), ", ")),
+        Column(
+            "topics", lambda each: joined((long_name(link(topic, "/topic", name=topic)) for topic in each.topics), " ")
+        ),
         Column("producer id", lambda each: each.producer, lambda each: each.producer, is_number=True),
         Column("coordinator", lambda each: each.coordinator, lambda each: each.coordinator, is_number=True),
     )

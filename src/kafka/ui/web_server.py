@@ -1,5 +1,6 @@
 """The routes of the UI, and the server that runs it until it is interrupted."""
 
+import asyncio
 import ipaddress
 import logging
 import pathlib
@@ -29,6 +30,7 @@ from kafka.ui.access.gate import Gate
 from kafka.ui.access.login_page import LoginPages
 from kafka.ui.access.user import current_user
 from kafka.ui.actions import create_topic, reset_group
+from kafka.ui.changes import Answer as FormAnswer
 from kafka.ui.changes import confirmed_change
 from kafka.ui.cluster_pages import broker_page, broker_part, brokers_page, brokers_part, health_page, health_part
 from kafka.ui.downloads import download
@@ -289,7 +291,7 @@ async def _for_operators(ui: Ui, given: Mapping[str, str]) -> Html:
     return await produce_page(ui, given)
 
 
-def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]], largest: int = LARGEST_FORM) -> Answer:
+def _action(ui: Ui, done: FormAnswer, largest: int = LARGEST_FORM) -> Answer:
     async def answer(request: Request) -> Response:
         try:
             given = await ui.forms.fields(request, largest)
@@ -359,26 +361,45 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def run(settings: Sequence[UiSettings], host: str, port: int, ready: Callable[[str], None]) -> None:
+def run(
+    settings: Sequence[UiSettings],
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    unreachable: Callable[[UiSettings, KafkaError], None],
+) -> None:
     """Serve until Ctrl-C or SIGTERM; the signal is raised again after everything is closed.
 
     Arguments:
         settings: the settings of each cluster; if there are several, each with its own `UiSettings.profile`.
         ready: called with the UI's URL as soon as the server accepts requests.
+        unreachable: called before that for each cluster that does not answer; see `connected`.
 
-    Raises `OSError` if the address is not available, and the errors of `AsyncKafkaAdminClient.start`.
+    Raises `OSError` if the address is not available, and the errors of `connected`.
     """
-    run_on_new_loop(_run(settings, host, port, ready))
+    run_on_new_loop(_run(settings, host, port, ready, unreachable))
 
 
-async def _run(settings: Sequence[UiSettings], host: str, port: int, ready: Callable[[str], None]) -> None:
+async def _run(
+    settings: Sequence[UiSettings],
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    unreachable: Callable[[UiSettings, KafkaError], None],
+) -> None:
     host = bare_host(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
         async with AsyncExitStack() as stack:
             peers = [each.profile for each in settings]
             entrance = Entrance(settings[0].access)
-            uis = [await stack.enter_async_context(connected(each, peers, entrance)) for each in settings]
+            clusters = [connected(each, peers, entrance, unreachable) for each in settings]
+            # Clusters that do not answer are waited for together.
+            entered = await asyncio.gather(*map(stack.enter_async_context, clusters), return_exceptions=True)
+            for each in entered:
+                if isinstance(each, BaseException):
+                    raise each
+            uis = [each for each in entered if isinstance(each, Ui)]
             address = listening.getsockname()
             shown = format_address(address[0], address[1])
             access = settings[0].access

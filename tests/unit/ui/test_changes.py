@@ -327,3 +327,24 @@ def test_a_limited_number_of_results_is_kept(monkeypatch: pytest.MonkeyPatch) ->
 
     asyncio.run(main())
     assert (len(made), len(kept._results)) == (5, 3)
+
+
+@pytest.mark.parametrize(("size", "number"), [(1_000, 9), (100_000, 3), (1_000_000, 1)])
+def test_results_are_kept_in_limited_memory_and_the_newest_in_any_case(
+    monkeypatch: pytest.MonkeyPatch, size: int, number: int
+) -> None:
+    monkeypatch.setattr(submissions, "_MOST_BYTES", 301_000)
+    kept = submissions.Submissions()
+    made = []
+
+    async def make() -> tuple[Html, bool]:
+        made.append(1)
+        return Html("x" * size), True
+
+    async def main() -> None:
+        for each in (*range(9), 8):
+            await kept.once("/path", {submissions.FIELD: str(each)}, make)
+
+    asyncio.run(main())
+    assert (len(made), len(kept._results)) == (9, number)
+    assert kept._sizes.keys() == kept._results.keys()

@@ -132,7 +132,9 @@ def runs_with(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UiSettings, str, in
     """The arguments of the server, which is not run."""
     calls: list[tuple[UiSettings, str, int]] = []
 
-    def run(settings: Sequence[UiSettings], host: str, port: int, ready: Callable[[str], None]) -> None:
+    def run(
+        settings: Sequence[UiSettings], host: str, port: int, ready: Callable[[str], None], unreachable: object
+    ) -> None:
         calls.extend((each, host, port) for each in settings)
         ready(f"http://{host}:{port}/")
 
@@ -277,12 +279,34 @@ def test_a_port_in_use_is_a_one_line_error() -> None:
     assert "ddress already in use" in result.stderr
 
 
-def test_an_unreachable_cluster_is_a_one_line_error() -> None:
+@pytest.mark.slow
+def test_clusters_that_do_not_answer_are_shown_as_unreachable(broker: EmbeddedBroker, tmp_path: Path) -> None:
     nobody = f"127.0.0.1:{free_port()}"
-    options = ["--port", "0", "-b", nobody, "-X", "bootstrap_timeout_ms=100"]
-    result = CliRunner().invoke(commands, ["ui", *options])
-    assert result.exit_code == 3
-    assert nobody in result.stderr
+    file = tmp_path / "profiles.toml"
+    file.write_text(
+        f'[there]\nbootstrap_servers = "{broker.bootstrap_servers}"\n'
+        f'[gone]\nbootstrap_servers = "{nobody}"\napi_version_auto_timeout_ms = 100\n'
+    )
+    command = [sys.executable, "-m", "kafka_columnar", "ui", "--port", "0", "--profile", "there"]
+    env = {**PLAIN, "KAFKA_PROFILES": str(file)}
+    with subprocess.Popen([*command, "--with-profile", "gone"], stderr=subprocess.PIPE, text=True, env=env) as process:
+        try:
+            assert process.stderr is not None
+            lines = iter(process.stderr.readline, "")
+            warning = next(line for line in lines if line.startswith("Warning: "))
+            assert "the cluster of profile gone is unreachable, and is shown as soon as it answers: " in warning
+            assert nobody in warning
+            address = next(line.split()[3] for line in lines if line.startswith("Web UI at "))
+            with contextlib.closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=200)) as connection:
+                connection.request("GET", "/gone/")
+                gone = connection.getresponse().read().decode()
+                connection.request("GET", "/there/")
+                there = connection.getresponse().read().decode()
+        finally:
+            process.kill()
+    assert "unreachable</span>" in gone
+    assert nobody in gone
+    assert "unreachable</span>" not in there
 
 
 @pytest.mark.parametrize("library", ["starlette", "uvicorn"])

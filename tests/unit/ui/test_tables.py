@@ -102,7 +102,7 @@ def test_hidden_entries_are_counted_and_can_be_shown() -> None:
     ("rows", "query", "told"),
     [
         ([], {}, "nothing here"),
-        (SOME, {"q": HOSTILE}, f"no match for “{HOSTILE}”"),
+        (SOME, {"q": HOSTILE}, f"No entry matches “{HOSTILE}”. Show all"),
         ([Item("__c")], {}, "All entries are hidden; a link above shows them."),
     ],
 )

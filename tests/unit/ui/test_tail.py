@@ -91,7 +91,7 @@ async def test_events_have_escaped_rows_and_the_place_as_their_id(pages: Pages, 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"topic": "nothing"}, "there is no topic &#x27;nothing&#x27; to follow; see the Topics page"),
+        ({"topic": "nothing"}, "there is no topic 'nothing' to follow; see the Topics page"),
         ({"partition": "9"}, "there is no partition 9"),
         ({"rate": "1000"}, "expected a number from 1 to 200 as rate"),
         ({"where": "("}, "expected"),

@@ -1,0 +1,121 @@
+"""What the pages show when the cluster does not answer, has lost brokers, or contains unusual text.
+
+The states of the cluster are made by changing a snapshot, because the embedded broker is a single one.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+
+from harness.ports import free_port
+from kafka import KafkaAdminClient
+from kafka.broker import EmbeddedBroker
+from kafka.errors import KafkaError, NoBrokersAvailable
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.ui.message_rows import cell, isolated
+from kafka.ui.shared_state import connected
+from unit.ui.ui_support import Pages, pages_of, rows_of, settings, text_of
+
+UNREAD = {"request_timeout_ms": 2_000, "bootstrap_timeout_ms": 100, "api_version_auto_timeout_ms": 100}
+
+
+async def lose(pages: Pages, topic: str, **changed: object) -> None:
+    """Show a topic as it would be with other leaders or replicas."""
+    await pages.get("/topic", name=topic)
+    now = pages.ui.poller.newest
+    assert now is not None
+    partitions = tuple(dataclasses.replace(each, **changed) for each in now.topics[topic].partitions)  # type: ignore[arg-type]
+    topics = {**now.topics, topic: dataclasses.replace(now.topics[topic], partitions=partitions)}
+    pages.ui.poller.newest = dataclasses.replace(now, topics=topics)
+
+
+async def test_a_cluster_that_does_not_answer_is_shown_until_it_does() -> None:
+    port = free_port()
+    clients = {**UNREAD, "bootstrap_servers": f"127.0.0.1:{port}"}
+    told: list[KafkaError] = []
+    async with connected(
+        dataclasses.replace(settings("127.0.0.1:1"), admin=clients), unreachable=lambda _, error: told.append(error)
+    ) as ui:
+        (error,) = told
+        assert isinstance(error, NoBrokersAvailable)
+        assert str(port) in ui.poller.trouble
+        async with EmbeddedBroker(port=port):
+            await ui.admin.list_topics()
+
+
+async def test_without_a_callback_an_unreachable_cluster_is_an_error() -> None:
+    given = dataclasses.replace(settings("127.0.0.1:1"), admin={**UNREAD, "bootstrap_servers": "127.0.0.1:1"})
+    with pytest.raises(NoBrokersAvailable):
+        async with connected(given):
+            pass
+
+
+async def test_pages_of_an_unreachable_cluster_give_the_reason_once(broker: EmbeddedBroker) -> None:
+    async with pages_of(settings(broker.bootstrap_servers, patience_s=0.0)) as pages:
+        pages.ui.poller.begin = lambda: None  # type: ignore[method-assign]
+        pages.ui.poller.trouble = "the reason"
+        for path in ("/", "/groups", "/health", "/brokers", "/topic?name=x", "/group?id=x"):
+            page = text_of(await pages.get(path))
+            assert page.count("the reason") == 1, path
+            assert "Configs" not in page
+
+
+async def test_an_offline_partition_is_named_where_its_messages_are_searched(
+    pages: Pages, topic: Callable[..., str]
+) -> None:
+    name = topic(b"v", partitions=2)
+    assert "no leader" not in text_of(await pages.get("/messages", topic=name))
+    await lose(pages, name, leader=-1, isr=())
+    page = text_of(await pages.get("/messages", topic=name))
+    assert "Partitions 0, 1 have no leader: messages there cannot be read now." in page
+    (row,) = (each for each in rows_of(await pages.get("/", q=name), "Topics") if each[0] == name)
+    assert row[2] == "2 offline 1"
+
+
+async def test_replicas_that_are_not_in_sync_are_a_warning(pages: Pages, topic: Callable[..., str]) -> None:
+    name = topic(b"v")
+    await lose(pages, name, replicas=(1, 9), isr=(1,))
+    page = await pages.get("/", q=name)
+    assert '<span class="state warn" title="Number of partitions with replicas that are not in sync">1 short' in page
+    assert "broker 9 has replicas, but is not running" in text_of(await pages.get("/brokers"))
+    row = rows_of(await pages.get("/topic", name=name), "Partitions")[0]
+    assert row[3] == "1 under-replicated"
+
+
+async def test_a_tail_that_ends_says_why_in_plain_text(pages: Pages) -> None:
+    answer = await pages.browser.get("/tail-events", params={"topic": "it's-missing"})
+    assert answer.text.startswith("event: ended\ndata: ")
+    assert "it's-missing" in answer.text, "the script shows it as text, so that entities would be visible"
+
+
+def test_names_and_values_of_json_keep_their_order_in_right_to_left_scripts() -> None:
+    assert isolated('{"name": "<b>"}') == "{&quot;name&quot;: &quot;&lt;b&gt;&quot;}"
+    assert isolated('{"اسم": "מ\\"ה", "n": 1}') == (
+        "{<bdi>&quot;اسم&quot;</bdi>: <bdi>&quot;מ\\&quot;ה&quot;</bdi>, <bdi>&quot;n&quot;</bdi>: 1}"
+    )
+
+
+def test_a_row_shows_a_limited_number_of_lines() -> None:
+    assert "… " not in cell(b"\n".join([b"x"] * 8), "auto")
+    shown = cell(b"\n".join([b"x"] * 9), "auto")
+    assert shown.count("x") == 8
+    assert "… 8 lines" in shown
+
+
+async def test_bytes_are_shown_in_lines_that_do_not_break(pages: Pages, topic: Callable[..., str]) -> None:
+    page = await pages.get("/message", topic=topic((b"text", bytes(range(256)))), offset=0)
+    assert page.count('class="dump"') == 1
+
+
+async def test_offsets_are_reset_only_if_there_are_any(broker: EmbeddedBroker, topic: Callable[..., str]) -> None:
+    tp = TopicPartition(topic(b"v"), 0)
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.alter_group_offsets("unusual", {tp: OffsetAndMetadata(0, "", None)})
+    async with pages_of(dataclasses.replace(settings(broker.bootstrap_servers), allow_writes=True)) as pages:
+        assert "Reset offsets" in await pages.get("/group", id="unusual")
+        now = pages.ui.poller.newest
+        assert now is not None
+        empty = dataclasses.replace(now.groups["unusual"], committed={}, ends={})
+        pages.ui.poller.newest = dataclasses.replace(now, groups={**now.groups, "unusual": empty})
+        assert "Reset offsets" not in await pages.get("/group", id="unusual")
