@@ -33,7 +33,7 @@ def test_settings_by_marker(kafka_broker, kafka_producer, kafka_topics):
     topic = kafka_topics()
     assert kafka_producer().partitions_for(topic) == {0, 1, 2}
     with pytest.raises(Exception, match="(?i)topic"):
-        kafka_producer(max_block_ms=500).send("absent", b"1").get(5)
+        kafka_producer(max_block_ms=500).send("absent", b"1").get(60)
 
 
 @pytest.mark.kafka_topic(num_partitions=2)

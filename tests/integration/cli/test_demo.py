@@ -1,6 +1,5 @@
 """The demo, from end to end, on the embedded broker and on Apache Kafka, as a user runs it."""
 
-import os
 import pathlib
 import re
 import subprocess
@@ -9,7 +8,7 @@ import sys
 import pytest
 
 from harness.chromium import open_page
-from harness.tools import JVM
+from harness.tools import quick_java
 from kafka.broker import EmbeddedBroker
 from kafka.pipelines.events import read_events
 
@@ -22,8 +21,7 @@ Run = tuple[subprocess.CompletedProcess[str], pathlib.Path]
 def demo(*arguments: str, cwd: pathlib.Path) -> subprocess.CompletedProcess[str]:
     """Run the demo; its JVMs are made to start quickly."""
     command = [sys.executable, "-m", "kafka", "demo", "--flights", str(FLIGHTS), *arguments]
-    env = {**os.environ, "JAVA_TOOL_OPTIONS": " ".join(JVM)}
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=900, check=False, env=env)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=900, check=False, env=quick_java())
 
 
 def assert_told(done: subprocess.CompletedProcess[str]) -> None:

@@ -83,7 +83,7 @@ def members(broker: Broker) -> Iterator[Any]:
             group_id=f"group-{topic}",
             auto_offset_reset="earliest",
             heartbeat_interval_ms=200,
-            session_timeout_ms=6_000,
+            session_timeout_ms=30_000,
             max_poll_records=20,
             auto_commit_interval_ms=100_000,
             partition_assignment_strategy=assignors,

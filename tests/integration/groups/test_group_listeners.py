@@ -68,7 +68,7 @@ def test_members_come_and_go_while_their_listeners_fail(
             group_id=f"group-{topic}",
             auto_offset_reset="earliest",
             heartbeat_interval_ms=100,
-            session_timeout_ms=6_000,
+            session_timeout_ms=30_000,
             max_poll_records=10,
             auto_commit_interval_ms=100_000,
         )

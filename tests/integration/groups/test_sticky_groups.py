@@ -31,7 +31,7 @@ def open_member(broker: Broker) -> Iterator[Open]:
             group_id=f"group-{topic}",
             auto_offset_reset="earliest",
             heartbeat_interval_ms=200,
-            session_timeout_ms=6_000,
+            session_timeout_ms=30_000,
             **settings,
         )
         opened.append(consumer)

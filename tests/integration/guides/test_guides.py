@@ -13,6 +13,7 @@ import pytest
 from conftest import missing
 from harness.frameworks import frameworks_environment
 from harness.pins import PinsError
+from harness.tools import quick_java
 from kafka.broker import EmbeddedBroker
 from kafka.record import arrow_schema
 
@@ -189,7 +190,9 @@ def test_a_whole_program_of_spark_runs_on_an_empty_broker(start: str, printed: s
     with EmbeddedBroker(tmp_path / "broker") as broker:
         code = program.replace("localhost:9092", broker.bootstrap_servers)
         command = [sys.executable, "-c", code.replace("/tmp/", f"{tmp_path}/")]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=540, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path, env=quick_java(), capture_output=True, text=True, timeout=540, check=False
+        )
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(printed), done.stdout
 

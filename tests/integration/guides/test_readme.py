@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from harness.tools import quick_java
 from kafka.broker import EmbeddedBroker
 
 README = pathlib.Path(__file__).resolve().parents[3] / "README.md"
@@ -17,7 +18,8 @@ EXAMPLES = re.findall(SECTION + r"^```python\n(.*?)^```", README.read_text(), fl
 def run(code: str, bootstrap_servers: str, folder: pathlib.Path, registry_url: str = "") -> str:
     code = code.replace("localhost:9092", bootstrap_servers).replace("/tmp/", f"{folder}/")
     code = code.replace("http://localhost:8081", registry_url)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=False)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=quick_java(), capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -12,6 +12,7 @@ from bench.figures import FIGURES
 from bench.store import load
 
 from harness.apache import ApacheKafka
+from harness.tools import quick_java
 
 pytestmark = [pytest.mark.integration, pytest.mark.apache, pytest.mark.spark, pytest.mark.slow]
 PATIENCE_S = 1_200
@@ -39,6 +40,7 @@ def test_the_benchmarks_have_a_result_in_each_row(
     done = subprocess.run(
         [*command, "--results", str(tmp_path)],
         cwd=ROOT,
+        env=quick_java(),
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,

@@ -490,9 +490,7 @@ def test_each_id_is_written_once_though_the_driver_is_killed(
     topic, target = embedded_topic(1), embedded_topic(1)
     produce(embedded_broker.bootstrap_servers, topic, records())
     driver = Driver(embedded_broker, "dedupe", topic, target, tmp_path)
-    chosen = random.Random(1)
-    for number in range(1, 4):
-        kind = chosen.choice(["offsets", "commits"])
+    for number, kind in enumerate(("offsets", "commits"), 1):
         driver.run(lambda kind=kind, number=number: driver.batches(kind) >= number)  # type: ignore[misc]
     driver.run()
     assert sorted(map(int, values(embedded_broker, target))) == list(range(IDS))

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.once
 def accepts(address: str) -> bool:
     host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host, int(port)), timeout=5).close()
+        socket.create_connection((host, int(port)), timeout=60).close()
     except ConnectionRefusedError:
         return False
     return True

@@ -55,7 +55,7 @@ def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent() -> None:
     assert has_it.wait(10)
     child = os.fork()
     if not child:
-        os._exit(0 if pool._lock.acquire(timeout=1) and pool.take(10) else 1)
+        os._exit(0 if pool._lock.acquire(timeout=60) and pool.take(10) else 1)
     status = os.waitpid(child, 0)[1]
     may_end.set()
     holder.join()

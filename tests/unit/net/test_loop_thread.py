@@ -77,7 +77,7 @@ def test_run_in_the_loop_thread_raises_instead_of_hanging(loop_thread):
         return loop_thread.run(value(1))
 
     with pytest.raises(IllegalStateError, match="own loop thread"):
-        loop_thread.run(blocking_call(), timeout_s=5)
+        loop_thread.run(blocking_call(), timeout_s=60)
 
 
 def test_an_exchange_returns_the_answer_or_raises_the_error(loop_thread):
@@ -113,7 +113,7 @@ def test_the_waiter_of_an_exchange_gets_an_error_when_the_loop_fails(loop_thread
 def test_call_runs_on_the_loop(loop_thread):
     ran = threading.Event()
     loop_thread.call(lambda: loop_thread.in_loop_thread and ran.set())
-    assert ran.wait(5)
+    assert ran.wait(60)
 
 
 def test_there_is_one_shared_thread_and_a_new_one_after_it_was_stopped():
@@ -139,7 +139,7 @@ def test_a_stopped_thread_ends_its_tasks(loop_thread):
     loop_thread.stop()
     assert ended.is_set()
     with pytest.raises(IllegalStateError, match="stopped before the call was done"):
-        future.result(5)
+        future.result(60)
 
 
 @pytest.mark.parametrize("exits", [SystemExit(3), KeyboardInterrupt()])
@@ -155,21 +155,21 @@ def test_a_callback_that_exits_does_not_end_the_loop_of_all_clients(loop_thread,
     before = loop_thread.spawn(waiting())
     with caplog.at_level(logging.ERROR, "kafka"):
         loop_thread.call(exit_in_callback)
-        assert loop_thread.run(value("continues"), timeout_s=5) == "continues"
+        assert loop_thread.run(value("continues"), timeout_s=60) == "continues"
     loop_thread.call(released.set)
-    assert before.result(5) == "done"
+    assert before.result(60) == "done"
     assert [type(exits).__name__ in record.getMessage() for record in caplog.records] == [True]
 
 
 def test_a_coroutine_that_exits_only_affects_its_own_waiter(loop_thread):
     with pytest.raises(SystemExit):
-        loop_thread.run(fail(SystemExit(3)), timeout_s=5)
-    assert loop_thread.run(value("continues"), timeout_s=5) == "continues"
+        loop_thread.run(fail(SystemExit(3)), timeout_s=60)
+    assert loop_thread.run(value("continues"), timeout_s=60) == "continues"
 
 
 def test_a_callback_that_stops_the_loop_does_not_end_it(loop_thread):
     loop_thread.call(loop_thread.loop.stop)
-    assert loop_thread.run(value("continues"), timeout_s=5) == "continues"
+    assert loop_thread.run(value("continues"), timeout_s=60) == "continues"
 
 
 def broken_select(timeout=None):
@@ -199,10 +199,10 @@ def test_all_waiters_get_an_error_when_the_loop_fails(loop_thread, monkeypatch, 
         break_loop(loop_thread, monkeypatch)
         for future in waiting:
             with pytest.raises(IllegalStateError, match=r"event loop of this client has failed.*Bad file descriptor"):
-                future.result(5)
-        loop_thread._thread.join(5)
+                future.result(60)
+        loop_thread._thread.join(60)
     with pytest.raises(IllegalStateError, match="create a new one"):
-        loop_thread.run(value(1), timeout_s=5)
+        loop_thread.run(value(1), timeout_s=60)
     with pytest.raises(IllegalStateError, match="create a new one"):
         loop_thread.call(print)
     assert told == [(owner, IllegalStateError)]
@@ -228,14 +228,14 @@ def test_a_failed_loop_closes_its_connections_even_those_being_closed(loop_threa
     closing, still_open = (loop_thread.run(connect(ours), 5) for ours, _ in pairs)
     monkeypatch.setattr(loop_thread.loop._selector, "select", broken_select)
     loop_thread.call(closing.abort, None)  # callbacks for the next iteration never run
-    loop_thread._thread.join(5)
+    loop_thread._thread.join(60)
     del closing, still_open
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         gc.collect()
     assert [each for each in caught if "transport" in str(each.message)] == []
     for _, theirs in pairs:
-        theirs.settimeout(5)
+        theirs.settimeout(60)
         assert theirs.recv(1) == b""
         theirs.close()
 
@@ -251,16 +251,16 @@ def test_a_task_that_does_not_end_with_its_failed_loop_delays_nothing(loop_threa
     loop_thread.run(value(None))
     break_loop(loop_thread, monkeypatch)
     with pytest.raises(IllegalStateError, match="create a new one"):
-        stubborn.result(5)
+        stubborn.result(60)
 
 
 def test_after_the_shared_loop_failed_the_next_client_gets_a_new_one(monkeypatch):
     first = LoopThread.shared()
     break_loop(first, monkeypatch)
-    first._thread.join(5)
+    first._thread.join(60)
     second = LoopThread.shared()
     assert second is not first
-    assert second.run(value(2), timeout_s=5) == 2
+    assert second.run(value(2), timeout_s=60) == 2
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -271,11 +271,11 @@ def test_a_forked_child_gets_its_own_thread_and_a_clear_error_for_the_old_one():
     if child == 0:
         try:
             with pytest.raises(ForkedClientError):
-                parent.run(value(1), timeout_s=5)
+                parent.run(value(1), timeout_s=60)
             with pytest.raises(ForkedClientError):
                 parent.call(print)
             fresh = LoopThread.shared()
-            os._exit(0 if fresh is not parent and fresh.run(value(2), timeout_s=5) == 2 else 1)
+            os._exit(0 if fresh is not parent and fresh.run(value(2), timeout_s=60) == 2 else 1)
         finally:
             os._exit(9)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -410,10 +410,10 @@ def test_a_call_passed_to_a_failing_loop_is_started_and_ended(loop_thread, monke
         told.append(loop_thread.spawn(open_and_close()))
 
     loop_thread.call(spawn_and_break)
-    loop_thread._thread.join(5)
+    loop_thread._thread.join(60)
     assert told[1:] == ["begun", "ended"]
     with pytest.raises(IllegalStateError, match="create a new one"):
-        told[0].result(5)
+        told[0].result(60)
 
 
 def test_coroutines_are_closed_if_ending_the_tasks_fails(loop_thread, monkeypatch, caplog):
@@ -430,8 +430,8 @@ def test_coroutines_are_closed_if_ending_the_tasks_fails(loop_thread, monkeypatc
     monkeypatch.setattr(loop_thread.loop, "watch_nothing", broken_select)
     break_loop(loop_thread, monkeypatch)
     with pytest.raises(IllegalStateError, match="create a new one"):
-        waiting.result(5)
-    loop_thread._thread.join(5)
+        waiting.result(60)
+    loop_thread._thread.join(60)
     assert ended == ["hung"]
     assert "could not be ended" in caplog.text
     del waiting

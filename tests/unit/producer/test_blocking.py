@@ -88,7 +88,9 @@ def test_closing_ends_waiting_for_memory(broker: EmbeddedBroker, unavailable: An
 
 
 def test_a_sending_callback_does_not_deadlock(broker: EmbeddedBroker) -> None:
-    with producer_for(broker, buffer_memory=1_000, batch_size=1_000, max_block_ms=5_000, linger_ms=60_000) as producer:
+    with producer_for(
+        broker, buffer_memory=1_000, batch_size=1_000, max_block_ms=60_000, linger_ms=600_000
+    ) as producer:
         more: list[Any] = []
 
         def callback(_: object) -> None:

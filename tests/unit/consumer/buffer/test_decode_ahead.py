@@ -405,7 +405,7 @@ def test_taking_a_part_interrupted_at_any_point_leaves_no_lock(every: int) -> No
             aid.take(item)
         other = threading.Thread(target=aid.abandon, args=(item,), daemon=True)
         other.start()
-        other.join(5)
+        other.join(60)
         assert not other.is_alive(), interrupt.where
 
 

@@ -344,7 +344,7 @@ def test_the_buffer_grows_for_a_partition_after_another(
         return original(payloads, **options)
 
     monkeypatch.setattr(client, "send_fetch_request", spy)
-    found = consumer.get_messages(5, timeout=5)
+    found = consumer.get_messages(5, timeout=60)
     assert [len(each.message.value) for each in found] == [3000, 20_000, 3000, 3000, 3000]
     assert asked[:2] == [[(0, 1000), (1, 1000)], [(1, 2000)]]
     assert [partition for partition, _ in asked[2]] == [1, 0]
