@@ -19,17 +19,21 @@ from pathlib import Path
 from scripts.reference import links
 from scripts.site import browser, finding, texts
 
-MOST_PIXELS = 12_000
-"""Maximum height of a page at a desktop's width."""
+MOST_PIXELS = {1400: 12_000, 390: 20_000}
+"""Maximum height of a page by the width of the window: a desktop's and a phone's."""
+MOST_PIXELS_OF_NAMES = {1400: 12_000, 390: 16_000}
+"""The same for pages of the reference, which are split by subject."""
 
 
 def sizes(site: Path, chromium: str) -> Iterator[str]:
     """Which pages are too long or do not fit, a sentence each."""
     pages = sorted(page.relative_to(site).as_posix() for page in site.rglob("*.html"))
-    desktop = browser.WIDTHS[0]
-    for each in browser.measure(site, chromium, pages):
-        if each.width == desktop and each.height > MOST_PIXELS:
-            yield f"{each.page} is {each.height} pixels high, over {MOST_PIXELS}: split it (scripts/site/chapters.py)"
+    for each in browser.measure(site, chromium, pages, tuple(MOST_PIXELS)):
+        is_reference = each.page.startswith("names/")
+        most = (MOST_PIXELS_OF_NAMES if is_reference else MOST_PIXELS)[each.width]
+        if each.height > most:
+            where = "scripts/reference/subjects.py" if is_reference else "scripts/site/chapters.py"
+            yield f"{each.page} is {each.height} pixels high at {each.width}, over {most}: split it ({where})"
         if each.overflows:
             yield f"{each.page} is wider than {each.width} pixels"
         cut = f"{each.page} has a table that does not fit {each.width} pixels"
