@@ -165,8 +165,10 @@ def summary(docstring: str) -> str:
     """The first sentence of a docstring, on one line and without the full stop."""
     paragraph = " ".join(docstring.partition("\n\n")[0].split())
     for end in re.finditer(r"[.:](?= |$)", paragraph):
-        if paragraph[: end.start()].count("`") % 2 == 0 and not paragraph[: end.end()].endswith(("e.g.", "i.e.")):
-            return paragraph[: end.start()]
+        before = paragraph[: end.start()]
+        is_whole = before.count("`") % 2 == 0 and before.count("(") == before.count(")")
+        if is_whole and not paragraph[: end.end()].endswith(("e.g.", "i.e.")):
+            return before
     return paragraph
 
 

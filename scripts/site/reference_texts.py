@@ -43,7 +43,7 @@ def shorten_signature(
 ) -> tuple[str | None, str | None] | None:
     """Leave out what a signature does not tell: the value of an enumeration, and options, which have their table."""
     if what == "class" and isinstance(obj, type):
-        if issubclass(obj, enum.Enum) or name in subjects.RESULT_PATHS:
+        if issubclass(obj, enum.Enum) or getattr(obj, "_is_protocol", False) or name in subjects.RESULT_PATHS:
             return "", None
         if signature and signature.count("<factory>") > 1 and obj.__module__.startswith("kafka.config"):
             return "(**options)", None
@@ -105,12 +105,11 @@ def unlink_builtins(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def use_colons(app: Sphinx, doctree: nodes.document) -> None:
-    """Separate arguments from their texts by a colon; napoleon writes two hyphens."""
+    """Separate arguments, attributes and errors from their texts by a colon; napoleon writes two hyphens."""
     for field in doctree.findall(nodes.field):
-        for strong in list(field.findall(nodes.strong)):
-            after = strong.next_node(descend=False, siblings=True)
-            if isinstance(after, nodes.Text) and after.startswith(" -- "):
-                strong.parent.replace(after, nodes.Text(": " + after[4:]))
+        for text in list(field.findall(nodes.Text)):
+            if text.startswith((" -- ", ") -- ")):
+                text.parent.replace(text, nodes.Text(text.replace(" -- ", ": ", 1)))
 
 
 def leave_aliases_out(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:

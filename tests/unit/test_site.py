@@ -171,6 +171,7 @@ def test_methods_are_on_the_page_of_their_subject_and_old_anchors_lead_there() -
 def test_the_first_sentence_ends_at_a_colon_or_full_stop_outside_of_code() -> None:
     assert names_pages.summary("Use `a: b` for it. More.\n\nEven more.") == "Use `a: b` for it"
     assert names_pages.summary("Return some: one or more") == "Return some"
+    assert names_pages.summary("Compare them (Java: `A`). More.") == "Compare them (Java: `A`)"
 
 
 def test_a_dead_link_and_a_foreign_asset_are_found(tmp_path: Path) -> None:
