@@ -20,10 +20,16 @@ project = "kafka-columnar"
 author = "The kafka-columnar developers"
 version = release = DISTRIBUTION_VERSION
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "scripts.site.reference_texts",
+]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
-default_role = "literal"
+default_role = "name"  # scripts/site/reference_texts.py: a literal, and a link if the site describes the name
 nitpicky = False
 suppress_warnings = ["ref.python"]  # `type` in a signature is Python's, although some classes have an attribute `type`
 smartquotes = False  # a command is copied as it stands: "--follow" stays two hyphens
@@ -35,6 +41,8 @@ autodoc_typehints = "signature"
 autodoc_member_order = "groupwise"
 autodoc_preserve_defaults = True
 add_module_names = False
+python_maximum_signature_line_length = 70
+python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"  # the list of a class's methods is narrow
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
@@ -46,7 +54,7 @@ html_theme = "furo"
 html_title = f"kafka-columnar {release}"
 html_copy_source = False
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files = ["site.css", "reference.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_use_index = False
 html_show_copyright = False

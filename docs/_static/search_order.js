@@ -94,7 +94,8 @@ function objects(query, terms) {
   const isName = /^[\w.]+$/.test(query.trim()) && /[._]|[a-z][A-Z]/.test(query.trim());
   const found = isName ? Search.performObjectSearch(query.trim().toLowerCase(), new Set()) : [...terms].flatMap((term) => Search.performObjectSearch(term, terms));
   const ends = (name) => `.${name.toLowerCase()}`.endsWith(`.${query.trim().toLowerCase()}`);
-  const score = (each) => (isName ? 1000 + each[4] + (ends(each[1]) ? 100 : 0) : each[4] / 1000);
+  const asynchronous = (name) => /\.Async/.test(name); // behind the class without that prefix
+  const score = (each) => (isName ? 1000 + each[4] + (ends(each[1]) ? 100 : 0) - asynchronous(each[1]) : each[4] / 1000);
   return found.map((each) => [...each.slice(0, 4), score(each), ...each.slice(5)]);
 }
 

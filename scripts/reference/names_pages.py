@@ -1,21 +1,32 @@
 """The pages of public names, as directives that Sphinx fills with the docstrings.
 
-Each module has a page, each class with many members has one of its own, and those of admin clients have two.
+A module's page starts with a table of its names. A class with many methods has a page of its own, with a table of its
+methods by subject; the methods follow, or are on a page for each subject if there are many. Subjects and the guides
+that each page names are in `subjects`, how docstrings become text in `scripts/site/reference_texts.py`.
 """
 
 from __future__ import annotations
 
+import ast
+import enum
+import functools
 import importlib
 import inspect
+import itertools
+import re
+from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+from scripts.reference import subjects
 
 MODULES: dict[str, str] = {
     "kafka": "Clients and other top-level names",
     "kafka.structs": "Values: partitions, offsets, records",
     "kafka.admin": "Administration",
     "kafka.producer": "Results of producers",
-    "kafka.consumer": "Consumers, listeners",
-    "kafka.consumer._async.bounded_read": "Results of bounded reads",
+    "kafka.consumer": "Records, results of reads, listeners",
     "kafka.serializer": "Serializers",
     "kafka.formats": "Value formats",
     "kafka.schema_registry": "Schema registry clients",
@@ -41,12 +52,22 @@ MODULES: dict[str, str] = {
 }
 """Public modules, and what they are about. Errors and options have pages of their own."""
 
-OWN_PAGE = 20
+SOURCES = Path(__file__).resolve().parents[2] / "src"
+OWN_PAGE = 18
 """A class with more public members than this has a page of its own."""
-PART = 40
-"""A class with more than one and a half times as many members has several pages, with at most this many on each."""
-MODULE_PART = 18
-"""A module with more names than this has several pages."""
+SPLIT = 24
+"""A class with more public members than this has a page for each subject."""
+MODULE_SPLIT = 18
+"""A module with subjects and with more names than this has a page for each subject."""
+MOST_LISTED = 5
+"""How many names of a module the table of modules has."""
+RESULTS_PAGE = "results"
+"""The end of the names of the pages about what calls return."""
+NOT_SHOWN_FROM = (
+    *("BaseException", "dict", "int", "str", "tuple", "object"),
+    *("_UnixSelectorEventLoop", "BaseSelectorEventLoop", "BaseEventLoop", "AbstractEventLoop"),
+)
+"""Classes whose methods are not repeated in the classes that inherit them."""
 
 OLD = {
     *("BrokerConnection", "HashedPartitioner", "KafkaClient", "KafkaConnection", "KeyedProducer", "Murmur2Partitioner"),
@@ -61,18 +82,23 @@ def pages() -> dict[str, str]:
     found: dict[str, str] = {}
     for name, title in MODULES.items():
         found |= _module_pages(name, title)
-    rows = [f"| [`{name}`]({name}.md) | {title} |\n" for name, title in MODULES.items()]
-    hidden = "".join(f"{name}\n" for name in MODULES)
+    rows = [f"| [`{name}`]({name}.md) | {title}: {_listed(name)} |\n" for name, title in MODULES.items()]
     found["index.md"] = (
-        "# Names\n\nEvery public name, from the docstrings. Types of arguments are in the signatures, units in the "
-        "names (`_ms`, `_bytes`).\n[Options](../OPTIONS.md) and [errors](../ERRORS.md) have pages of their own.\n\n"
-        "| module | |\n|---|---|\n" + "".join(rows) + f"\n```{{toctree}}\n:hidden:\n\n{hidden}```\n"
+        "# Names\n\nEvery public name, with its docstring. Signatures show the types and defaults of arguments. The "
+        "names of arguments end in their units: `_ms` in milliseconds, `_s` in seconds, `_bytes` in bytes.\n"
+        "[Options](../OPTIONS.md) and [errors](../ERRORS.md) have pages of their own.\n\n"
+        "| module | |\n|---|---|\n" + "".join(rows) + _contents(MODULES)
     )
-    return found
+    return {file: text + _rst(".. highlight:: python\n") for file, text in found.items()}
 
 
 def public_names(module: ModuleType) -> list[str]:
     """The names of a module for which this is the page: what it offers, except old ones and those shown elsewhere."""
+    return [name for name in offered(module) if shown_in(module, name) == module.__name__]
+
+
+def offered(module: ModuleType) -> list[str]:
+    """The classes and functions that a module offers, except old ones, sorted."""
     listed = getattr(module, "__all__", None)
     if listed is None:
         listed = [
@@ -80,15 +106,13 @@ def public_names(module: ModuleType) -> list[str]:
             for name, value in vars(module).items()
             if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
         ]
-    documented = (inspect.isclass, inspect.isroutine)
     return sorted(
         name
         for name in listed
         if name not in OLD
         and not name.startswith("_")
         and not (module.__name__ == "kafka.config" and name.endswith("Configs"))
-        and any(check(getattr(module, name)) for check in documented)
-        and shown_in(module, name) == module.__name__
+        and (inspect.isclass(value := getattr(module, name)) or inspect.isroutine(value))
     )
 
 
@@ -103,56 +127,183 @@ def shown_in(module: ModuleType, name: str) -> str:
 
 
 def members(cls: type) -> list[str]:
-    """The public members of a class that have a docstring, their own or inherited, sorted."""
-    return [name for name in sorted(dir(cls)) if not name.startswith("_") and inspect.getdoc(getattr(cls, name, None))]
+    """The public members of a class that have a docstring and come from this package, sorted."""
+    return [name for name in sorted(dir(cls)) if not name.startswith("_") and docstring(cls, name)]
+
+
+def docstring(owner: Any, name: str) -> str:
+    """The docstring of a name of a module or a class; empty for what others define, and for values without one."""
+    value = getattr(owner, name)
+    if inspect.ismodule(owner):
+        return inspect.getdoc(value) or ""
+    definer = next((base for base in owner.__mro__ if name in vars(base)), object)
+    if not definer.__module__.startswith("kafka"):
+        return ""
+    static = vars(definer)[name]
+    if callable(value) or isinstance(static, property) or inspect.ismethoddescriptor(static):
+        found = inspect.getdoc(value) or ""
+        return "" if found.startswith("Alias for field number") else found
+    return _attribute_texts(definer.__module__).get((definer.__name__, name), "")
+
+
+@functools.cache
+def _attribute_texts(module: str) -> dict[tuple[str, str], str]:
+    """The texts below the attributes of a module's classes, by class and name."""
+    found: dict[tuple[str, str], str] = {}
+    file = SOURCES.joinpath(*module.split("."))
+    file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")  # compiled modules have no source
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for each, after in itertools.pairwise(node.body) if isinstance(node, ast.ClassDef) else ():
+            text = after.value if isinstance(after, ast.Expr) else None
+            target = each.target if isinstance(each, ast.AnnAssign) else None
+            if isinstance(node, ast.ClassDef) and isinstance(target, ast.Name) and isinstance(text, ast.Constant):
+                found[node.name, target.id] = inspect.cleandoc(str(text.value))
+    return found
+
+
+def summary(docstring: str) -> str:
+    """The first sentence of a docstring, on one line and without the full stop."""
+    paragraph = " ".join(docstring.partition("\n\n")[0].split())
+    for end in re.finditer(r"[.:](?= |$)", paragraph):
+        before = paragraph[: end.start()]
+        is_whole = before.count("`") % 2 == 0 and before.count("(") == before.count(")")
+        if is_whole and not paragraph[: end.end()].endswith(("e.g.", "i.e.")):
+            return before
+    return paragraph
 
 
 def _module_pages(name: str, title: str) -> dict[str, str]:
     module = importlib.import_module(name)
-    parts: list[str] = []
-    rows: list[str] = []
+    names = public_names(module)
+    own = [each for each in names if _has_own_page(getattr(module, each))]
+    here = [each for each in names if each not in own]
     found: dict[str, str] = {}
-    for each in public_names(module):
-        value = getattr(module, each)
-        if inspect.isclass(value) and len(members(value)) > OWN_PAGE:
-            own = _class_pages(f"{name}.{each}", each, members(value))
-            rows.append(f"- [`{each}`]({name}.{each}.md)\n")
-            found |= own
-        else:
-            parts.append(f"\n## {each}\n{_directive(f'{name}.{each}', inspect.isclass(value))}")
-    for number, start in enumerate(range(MODULE_PART, len(parts), MODULE_PART), 2):
-        rows.append(f"- [More names]({name}-{number}.md)\n")
-        found[f"{name}-{number}.md"] = f"# {title}, part {number}\n" + "".join(parts[start : start + MODULE_PART])
-    lead = ""
-    if rows:
-        hidden = "".join(f"{file.removesuffix('.md')}\n" for file in found)
-        lead = "\n" + "".join(rows) + f"\n```{{toctree}}\n:hidden:\n\n{hidden}```\n"
-    return {f"{name}.md": f"# {title}\n\n`{name}`\n{lead}" + "".join(parts[:MODULE_PART]), **found}
+    for each in own:
+        found |= _class_pages(f"{name}.{each}", each, getattr(module, each))
+    lead = f"# {title}\n\n`import {name}`\n{_guides(name)}"
+    if elsewhere := [each for each in offered(module) if each not in names]:
+        links = ", ".join(f":py:obj:`~{shown_in(module, each)}.{each}`" for each in elsewhere)
+        lead += _rst(f"The module also offers {links}.\n")
+    if own:
+        lead += _table(name, module, own)
+    by_subject = subjects.of_names(name, here)
+    is_split = bool(by_subject) and len(here) > MODULE_SPLIT
+    if is_split:
+        for subject, listed in by_subject.items():
+            file = f"{name}-{_slug(subject)}"
+            lead += f"\n## {subject}\n{_marks(name, file, listed)}{_table(name, module, listed)}"
+            found[f"{file}.md"] = f"# {name}: {_inside(subject)}\n{_described(name, module, listed)}"
+    elif len(here) > 1:
+        lead += _table(name, module, here)
+    if name in subjects.RESULTS:
+        tables, found[f"{name}-{RESULTS_PAGE}.md"] = _results(name)
+        lead += tables
+    described = "" if is_split else _described(name, module, here)
+    return {f"{name}.md": lead + _contents(file.removesuffix(".md") for file in found) + described, **found}
 
 
-def _class_pages(path: str, title: str, names: list[str]) -> dict[str, str]:
-    """The pages of a class with many members: its own, and more for the members that are too many for that."""
-    if len(names) <= PART * 1.5:
-        return {f"{path}.md": f"# {title}\n{_directive(path, True)}"}
-    parts = [names[start : start + PART] for start in range(0, len(names), PART)]
+def _described(path: str, module: ModuleType, names: Iterable[str]) -> str:
+    return "".join(f"\n## {each}\n{_directive(f'{path}.{each}', getattr(module, each))}" for each in names)
+
+
+def _results(name: str) -> tuple[str, str]:
+    """The tables of what a module's calls return, and the page that describes it."""
+    tables, page = "\n## What calls return\n", f"# {name}: what calls return\n\nPrograms do not create these objects.\n"
+    for home, listed in subjects.RESULTS[name].items():
+        module = importlib.import_module(home)
+        tables += _table(home, module, listed.split())
+        page += _described(home, module, listed.split())
+    return tables, page
+
+
+def _has_own_page(value: Any) -> bool:
+    return inspect.isclass(value) and len(members(value)) > OWN_PAGE
+
+
+def _class_pages(path: str, title: str, cls: type) -> dict[str, str]:
+    """The pages of a class with many members: its own, and one for each subject if they are too many for that."""
+    names = members(cls)
+    by_subject = subjects.of_admin(cls, names) if "AdminClient" in title else subjects.of_names(title, names)
+    own = f"# {title}\n{_guides(title)}" + _rst(f".. autoclass:: {path}\n")
+    if not by_subject:
+        return {f"{path}.md": f"# {title}\n{_guides(title)}{_directive(path, cls)}"}
     found: dict[str, str] = {}
-    for number, part in enumerate(parts, 1):
-        span = f"{part[0]} to {part[-1]}"
-        if number == 1:
-            others = "".join(f"- [{each[0]} to {each[-1]}]({path}-{n}.md)\n" for n, each in enumerate(parts[1:], 2))
-            body = f"\nThis page has the methods from {span}; the others:\n\n{others}{_directive(path, True, part)}"
-            found[f"{path}.md"] = f"# {title}\n{body}"
+    split = len(names) > SPLIT
+    for subject, listed in by_subject.items():
+        methods = _rst("".join(_member(f"{path}.{each}", cls, each) for each in listed))
+        file = f"{path}-{_slug(subject)}"
+        marks = _marks(path, file, listed) if split else ""
+        own += f"\n## {subject}\n{marks}{_table(path, cls, listed)}"
+        if split:
+            others = _others(path, title, [each for each in by_subject if each != subject])
+            found[f"{file}.md"] = f"# {title}: {_inside(subject)}\n\n{others}\n{methods}"
         else:
-            lines = "".join(f".. automethod:: {path}.{each}\n" for each in part)
-            found[f"{path}-{number}.md"] = f"# {title}: {span}\n\n```{{eval-rst}}\n{lines}```\n"
-    return found
+            own += methods
+    return {f"{path}.md": own + _contents(file.removesuffix(".md") for file in found), **found}
 
 
-def _directive(path: str, is_class: bool, only: list[str] | None = None) -> str:
-    kind = "autoclass" if is_class else "autofunction"
-    options = ""
-    if only:
-        options = f"   :members: {', '.join(only)}\n"
-    elif is_class:
-        options = "   :members:\n   :inherited-members: BaseException, dict, int, str, tuple, object\n"
-    return f"\n```{{eval-rst}}\n.. {kind}:: {path}\n{options}```\n"
+def _others(path: str, title: str, others: Iterable[str]) -> str:
+    """The line of a subject's page that leads to the class and to its other subjects."""
+    links = ", ".join(f"[{_inside(each)}](<{path}-{_slug(each)}.md>)" for each in others)
+    return f"Other methods of [{title}](<{path}.md>): {links}."
+
+
+def _directive(path: str, value: Any) -> str:
+    if not inspect.isclass(value):
+        return _rst(f".. autofunction:: {path}\n")
+    if issubclass(value, enum.Enum):
+        return _rst(f".. autoclass:: {path}\n   :members:\n   :undoc-members:\n   :member-order: bysource\n")
+    signature = "()" if path in subjects.RESULT_PATHS else ""
+    return _rst(f".. autoclass:: {path}{signature}\n   :members:\n   :inherited-members: {', '.join(NOT_SHOWN_FROM)}\n")
+
+
+def _member(path: str, cls: type, name: str) -> str:
+    value = inspect.getattr_static(cls, name)
+    kind = "property" if isinstance(value, property) else "method" if callable(getattr(cls, name)) else "attribute"
+    return f".. auto{kind}:: {path}\n"
+
+
+def _table(path: str, owner: Any, names: Iterable[str]) -> str:
+    """A table of names, each a link to where it is described, with the first sentence of that."""
+    names = [*names]
+    if inspect.ismodule(owner):
+        names.sort(key=lambda name: (name.removeprefix("Async"), name.startswith("Async")))
+    rows = [f"   * - :py:obj:`~{path}.{each}`\n     - {summary(docstring(owner, each))}\n" for each in names]
+    return _rst(".. list-table::\n   :class: names\n   :widths: 30 70\n\n" + "".join(rows))
+
+
+def _marks(path: str, file: str, names: Iterable[str]) -> str:
+    """The anchors of names that are on another page, where `docs/_static/site.js` leads to them."""
+    spans = (f'<span id="{path}.{each}" data-page="{file}.html#{path}.{each}"></span>' for each in names)
+    return _rst(f".. raw:: html\n\n   <div>{''.join(spans)}</div>\n")
+
+
+def _guides(key: str) -> str:
+    links = ", ".join(f"[](<../{page}.md>)" for page in subjects.GUIDES.get(key, ()))
+    return f"\nGuides: {links}.\n" if links else ""
+
+
+def _listed(module: str) -> str:
+    """The first names of a module, for the table of modules."""
+    loaded = importlib.import_module(module)
+    names = public_names(loaded)
+    names.sort(key=lambda name: (not _has_own_page(getattr(loaded, name)), name.startswith("Async"), name))
+    return ", ".join(f"`{each}`" for each in names[:MOST_LISTED]) + (", ..." if len(names) > MOST_LISTED else "")
+
+
+def _contents(files: Iterable[str]) -> str:
+    hidden = "".join(f"{file}\n" for file in files)
+    return f"\n```{{toctree}}\n:hidden:\n\n{hidden}```\n" if hidden else ""
+
+
+def _inside(subject: str) -> str:
+    """A subject behind a colon."""
+    return subject if re.match(r"[A-Z]{2}", subject) else subject[0].lower() + subject[1:]
+
+
+def _slug(subject: str) -> str:
+    return "-".join(re.findall(r"[a-z]+", subject.lower()))
+
+
+def _rst(text: str) -> str:
+    return f"\n```{{eval-rst}}\n{text}```\n"

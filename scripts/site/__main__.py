@@ -20,21 +20,20 @@ from scripts.reference import links
 from scripts.site import browser, finding, texts
 
 MOST_PIXELS = {1400: 12_000, 390: 12_000}
-"""By width: maximum height of a page."""
-MOST_PIXELS_OF_NAMES = 24_000
-"""Maximum height of a page of public names on a phone: a class has all its methods on one page."""
+"""Maximum height of a page by the width of the window: a desktop's and a phone's."""
+MOST_PIXELS_OF_NAMES = {1400: 12_000, 390: 16_000}
+"""The same for pages of the reference, which are split by subject."""
 
 
 def sizes(site: Path, chromium: str) -> Iterator[str]:
     """Which pages are too long or do not fit, a sentence each."""
     pages = sorted(page.relative_to(site).as_posix() for page in site.rglob("*.html"))
-    desktop = browser.WIDTHS[0]
-    for each in browser.measure(site, chromium, pages):
-        of_names = each.page.startswith("names/") and each.width != desktop
-        most = MOST_PIXELS_OF_NAMES if of_names else MOST_PIXELS[each.width]
+    for each in browser.measure(site, chromium, pages, tuple(MOST_PIXELS)):
+        is_reference = each.page.startswith("names/")
+        most = (MOST_PIXELS_OF_NAMES if is_reference else MOST_PIXELS)[each.width]
         if each.height > most:
-            where = f"{each.page} is {each.height} pixels high at a width of {each.width}"
-            yield f"{where}, over {most}: split it (scripts/site/chapters.py)"
+            where = "scripts/reference/subjects.py" if is_reference else "scripts/site/chapters.py"
+            yield f"{each.page} is {each.height} pixels high at {each.width}, over {most}: split it ({where})"
         if each.overflows:
             yield f"{each.page} is wider than {each.width} pixels"
         cut = f"{each.page} has a table that does not fit {each.width} pixels"

@@ -106,7 +106,7 @@ WANTED: dict[str, tuple[str, ...]] = {
     "message too large": ("ERRORS/reading-and-writing", "OPTIONS/producer"),
     "bootstrap.servers": ("OPTIONS/connections",),
     "KafkaConsumer": ("names/kafka.KafkaConsumer",),
-    "KafkaProducer.send": ("names/kafka.KafkaProducer",),
+    "KafkaProducer.send": ("names/kafka.KafkaProducer-sending-records",),
     "consumer example": ("START",),
     "multiple consumers": ("GROUPS",),
     "python 3.10": ("LIMITS",),

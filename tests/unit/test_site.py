@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripts.reference import docstrings, errors_page, history, links, names_pages, options_page
+from scripts.reference import docstrings, errors_page, history, links, names_pages, options_page, subjects
 from scripts.site import sources
 
 import kafka
@@ -147,6 +147,31 @@ def test_every_public_name_is_on_a_page() -> None:
         loaded = importlib.import_module(module)
         assert f"{module}.md" in pages
         assert loaded.__doc__
+
+
+def test_records_and_results_of_calls_are_on_pages() -> None:
+    pages = names_pages.pages()
+    for name in ("BoundedRead", "Columns", "ConsumerRecord", "ConsumerRecords"):
+        assert f":: kafka.consumer.{name}\n" in pages["kafka.consumer.md"]
+    assert ":: kafka.admin.results.LogDirsResult()" in pages["kafka.admin-results.md"]
+    assert not any("._async" in name or "._sync" in name for name in pages)
+
+
+def test_methods_are_on_the_page_of_their_subject_and_old_anchors_lead_there() -> None:
+    pages = names_pages.pages()
+    file, anchor = "kafka.KafkaAdminClient-topics-and-partitions", "kafka.KafkaAdminClient.create_topics"
+    assert f".. automethod:: {anchor}\n" in pages[f"{file}.md"]
+    own = pages["kafka.KafkaAdminClient.md"]
+    assert f'<span id="{anchor}" data-page="{file}.html#{anchor}"></span>' in own
+    assert "   * - :py:obj:`~kafka.KafkaAdminClient.create_topics`\n     - Create topics" in own
+    with pytest.raises(ValueError, match=r"no subject for new_call of KafkaConsumer"):
+        subjects.of_names("KafkaConsumer", ["poll", "new_call"])
+
+
+def test_the_first_sentence_ends_at_a_colon_or_full_stop_outside_of_code() -> None:
+    assert names_pages.summary("Use `a: b` for it. More.\n\nEven more.") == "Use `a: b` for it"
+    assert names_pages.summary("Return some: one or more") == "Return some"
+    assert names_pages.summary("Compare them (Java: `A`). More.") == "Compare them (Java: `A`)"
 
 
 def test_a_dead_link_and_a_foreign_asset_are_found(tmp_path: Path) -> None:

@@ -49,9 +49,14 @@ class AsyncKafkaAdminClient(
 
     Use it as ``async with AsyncKafkaAdminClient(...) as admin``, or call `start` and `close`. Several tasks may call
     it at the same time. A cancelled call leaves nothing running, but the cluster may still carry out a request that was
-    already sent.
+    already sent. Example::
 
-    Arguments: client options by keyword; see below.
+        async with AsyncKafkaAdminClient(bootstrap_servers="localhost:9092") as admin:
+            topics, groups = await asyncio.gather(admin.list_topics(), admin.list_groups())
+
+    Arguments:
+        configs: options, such as ``bootstrap_servers``, ``client_id`` and ``request_timeout_ms``.
+
     Raises `KafkaConfigurationError`. Before `start`, and after `close`, each method raises `IllegalStateError`.
     """
 

@@ -28,6 +28,7 @@ class BaseAdminClient:
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "admin" in row.clients
     }
+    """The options of the client by keyword argument, with their defaults, as in kafka-python."""
     _parsed: AdminConfig
     _requests: AdminRequests
     _metrics: ClientMetrics | None = None

@@ -53,9 +53,15 @@ class KafkaAdminClient(
     Each method blocks until the cluster has responded. All methods raise the cluster's error for a request, such as
     `TopicAlreadyExistsError`. They also raise `IllegalArgumentError` for an invalid argument; `KafkaTimeoutError` and
     `KafkaConnectionError` if the cluster does not respond in time; `UnsupportedVersionError` if the brokers are too
-    old; and `ForkedClientError` in a forked child.
+    old; and `ForkedClientError` in a forked child. Example::
 
-    Arguments: client options by keyword; see below.
+        with KafkaAdminClient(bootstrap_servers="localhost:9092") as admin:
+            admin.create_topics({"orders": {"num_partitions": 3}}, wait_for_metadata=True)
+            print(admin.list_topics(include_internal=False))
+
+    Arguments:
+        configs: options, such as ``bootstrap_servers``, ``client_id`` and ``request_timeout_ms``.
+
     Raises `NoBrokersAvailable`, with the result for each bootstrap server, and `KafkaConfigurationError`. If
     ``api_version`` is given, the client connects in the background and does not wait for a server.
     """

@@ -11,20 +11,33 @@ from kafka import _old_names
 from kafka.consumer.subscription.subscription_state import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 
 if TYPE_CHECKING:
+    from kafka.consumer._async.bounded_read import AsyncBoundedRead
+    from kafka.consumer._sync.bounded_read import BoundedRead
     from kafka.consumer.async_consumer import AsyncKafkaConsumer
     from kafka.consumer.kafka_consumer import KafkaConsumer
+    from kafka.consumer.records.build_records import ConsumerRecords
+    from kafka.record import Columns, ConsumerRecord
 
 __all__ = [
+    "AsyncBoundedRead",
     "AsyncConsumerRebalanceListener",
     "AsyncKafkaConsumer",
+    "BoundedRead",
+    "Columns",
     "ConsumerRebalanceListener",
+    "ConsumerRecord",
+    "ConsumerRecords",
     "KafkaConsumer",
     "MultiProcessConsumer",
     "SimpleConsumer",
 ]
 
 _HOMES = {
+    "AsyncBoundedRead": "kafka.consumer._async.bounded_read",
     "AsyncKafkaConsumer": "kafka.consumer.async_consumer",
+    "BoundedRead": "kafka.consumer._sync.bounded_read",
+    "Columns": "kafka.record",
+    "ConsumerRecord": "kafka.record",
     "ConsumerRecords": "kafka.consumer.records.build_records",
     "KafkaConsumer": "kafka.consumer.group",
     "MultiProcessConsumer": "kafka.consumer.multiprocess",

@@ -17,6 +17,11 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
 
     Fetching, heartbeats and commits run on the loop on which `start` is called. `async with` starts and closes it.
     Rebalance listeners may be `ConsumerRebalanceListener` or, with coroutines, `AsyncConsumerRebalanceListener`.
+    Example::
+
+        async with AsyncKafkaConsumer("orders", bootstrap_servers="localhost:9092", group_id="billing") as consumer:
+            async for record in consumer:
+                print(record.partition, record.offset, record.key, record.value)
 
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe` or `assign`.

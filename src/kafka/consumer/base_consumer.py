@@ -55,6 +55,7 @@ class BaseConsumer:
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "consumer" in row.clients
     }
+    """The options of the client by keyword argument, with their defaults, as in kafka-python."""
     _closed = InnerName(lambda consumer: consumer._started and consumer._core.closed)
     """Whether the consumer is closed, for programs that read this attribute of kafka-python's consumer."""
     _listener_types: ClassVar[tuple[type, ...]]

@@ -25,7 +25,11 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
 
     Use a consumer in one thread; other threads may only call `close` and `wakeup`. Heartbeats, fetches and commits run
     on a loop thread that all clients of the process share, so a slow handler does not delay them. A consumer whose
-    handler takes longer than ``max_poll_interval_ms`` loses its partitions.
+    handler takes longer than ``max_poll_interval_ms`` loses its partitions. Example::
+
+        with KafkaConsumer("orders", bootstrap_servers="localhost:9092", group_id="billing") as consumer:
+            for record in consumer:  # until the program ends the loop
+                print(record.partition, record.offset, record.key, record.value)
 
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe` or `assign`.

@@ -41,7 +41,11 @@ def _documented_as(other: Callable[..., object]) -> Callable[[Function], Functio
 class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
     """Sends records to a cluster, on the event loop on which `start` runs, with the same guarantees as `KafkaProducer`.
 
-    Use it as ``async with AsyncKafkaProducer(...) as producer``, or call `start` and `stop`.
+    Use it as ``async with AsyncKafkaProducer(...) as producer``, or call `start` and `stop`. Example::
+
+        async with AsyncKafkaProducer(bootstrap_servers="localhost:9092") as producer:
+            sent = await producer.send_and_wait("orders", key=b"ada", value=b"3 apples")
+            print(sent.partition, sent.offset)
 
     Arguments:
         configs: the options of `KafkaProducer`.

@@ -29,6 +29,7 @@ class BaseProducer:
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "producer" in row.clients
     } | {"client_id": None}  # each producer gets a unique client_id
+    """The options of the client by keyword argument, with their defaults, as in kafka-python."""
     DEPRECATED_CONFIGS: ClassVar[tuple[str, ...]] = ()
     """Options that are accepted with a warning and removed in the next release, as in kafka-python 3.
 

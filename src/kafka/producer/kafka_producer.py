@@ -40,7 +40,12 @@ class KafkaProducer(BaseProducer, ProducerCalls, RecordSender, Generic[Key, Valu
 
     `send` only buffers. If a record cannot be delivered, its future fails; if the future is never checked, the error is
     logged, and `flush` raises it. The end of a ``with`` block also raises it after closing the producer, unless the
-    block itself raised; `close` does not raise it.
+    block itself raised; `close` does not raise it. Example::
+
+        with KafkaProducer(bootstrap_servers="localhost:9092") as producer:
+            producer.send("orders", key=b"ada", value=b"3 apples")
+            sent = producer.send("orders", key=b"bob", value=b"1 pear").get(timeout=10)  # waits for the brokers
+            print(sent.partition, sent.offset)
 
     Arguments:
         configs: options, see `kafka.config.ProducerOptions`, `ConnectionOptions` and `SecurityOptions`.

@@ -32,6 +32,12 @@ class Columns:
             batches, aborted records and gaps. Without a batch, it is the `start_offset` that was passed for decoding.
         bytes_consumed: total size of the decoded batches in the data, in bytes.
         leader_epoch: leader epoch of the last magic 2 batch, or -1.
+
+    Decoders create it.
+
+    Arguments:
+        buffers: the memory with the values.
+        runs: the rows with the same batch properties.
     """
 
     __slots__ = (
@@ -123,20 +129,36 @@ class Columns:
         return row
 
     def timestamp_type(self, index: int) -> TimestampType:
-        """Return the timestamp type of a record."""
+        """Return the timestamp type of a record.
+
+        Arguments:
+            index: the record's place in these columns, from 0; negative numbers count from the end.
+        """
         row = self._row(index)
         return TimestampType(next(run.timestamp_type for run in reversed(self._runs) if run.first_row <= row))
 
     def key(self, index: int) -> bytes | None:
-        """Return the key of a record, or None for null."""
+        """Return the key of a record, or None for null.
+
+        Arguments:
+            index: the record's place in these columns, from 0; negative numbers count from the end.
+        """
         return self._maker.key(self._row(index))
 
     def value(self, index: int) -> bytes | None:
-        """Return the value of a record, or None for null."""
+        """Return the value of a record, or None for null.
+
+        Arguments:
+            index: the record's place in these columns, from 0; negative numbers count from the end.
+        """
         return self._maker.value(self._row(index))
 
     def headers(self, index: int) -> list[tuple[str, bytes | None]]:
-        """Return the headers of a record."""
+        """Return the headers of a record.
+
+        Arguments:
+            index: the record's place in these columns, from 0; negative numbers count from the end.
+        """
         return self._maker.headers(self._row(index))
 
     def slice(self, start: int, stop: int) -> Columns:

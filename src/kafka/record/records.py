@@ -90,8 +90,12 @@ class ConsumerRecord(_Fields[Key, Value]):
     def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self:
         """Create a record, for tests of code that uses records; only topic and partition are required.
 
-        Thirteen positional values follow the order of the fields. Fewer values follow the order used before
-        kafka-python 2.3, in which ``offset`` is third.
+        Arguments:
+            topic: the topic's name.
+            partition: the partition's number.
+            in_order: values of the other fields. All eleven follow the order of the fields. Fewer follow the order used
+                before kafka-python 2.3, in which ``offset`` is third.
+            named: values of other fields by name.
         """
         names = _Fields._fields[2:] if len(in_order) == _OTHERS else _ORDER_BEFORE_2_3
         given = {**_DEFAULTS, **values_by_name(cls.__name__, names, in_order, named, _DEFAULTS)}

@@ -163,6 +163,8 @@ class AsyncTokenCalls(AsyncAdminCalls):
             owners: the owners of the tokens, such as "User:alice"; None: all owners.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
 
+        Returns a list of `DelegationToken`.
+
         Like Java's `Admin.describeDelegationToken`. Requires Kafka 1.1. The embedded broker does not support it.
         """
         whose = None

@@ -111,6 +111,8 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
             raise_errors: raise the first error. `ElectionNotNeededError` is not raised.
 
+        Returns an `ElectLeadersResult`, a dict with an error code and message for each partition.
+
         Like Java's `Admin.electLeaders`. Requires Kafka 2.2. The embedded broker does not support it.
         """
         kind = arguments.number("election_type", election_type)
@@ -131,6 +133,8 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             election_type: 0 elects the preferred replica; 1 elects any live replica, even one that lacks records.
             topic_partitions: partitions by topic; None: all partitions.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
+
+        Returns the same as `elect_leaders`, and raises the first error.
 
         Like Java's `Admin.electLeaders`. Requires Kafka 2.2. The embedded broker does not support it.
         """

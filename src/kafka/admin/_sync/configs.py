@@ -68,6 +68,8 @@ class ConfigCalls(AdminCalls):
             raise_errors: raise the first error; other resources may have been altered. False leaves errors in the
                 result.
 
+        Returns an `AlterConfigsResult`: "OK" or an error message, by type and name of the resource.
+
         Like Java's `Admin.alterConfigs` and `Admin.incrementalAlterConfigs`. Requires Kafka 0.11.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
@@ -101,6 +103,8 @@ class ConfigCalls(AdminCalls):
             incremental: False rewrites the other settings as well, for brokers before 2.3; None means True.
             raise_errors: raise the first error; other resources may have been altered. False leaves errors in the
                 result.
+
+        Returns an `AlterConfigsResult`: "OK" or an error message, by type and name of the resource.
 
         Like Java's `Admin.incrementalAlterConfigs`. Requires Kafka 2.3.
         """

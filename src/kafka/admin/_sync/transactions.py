@@ -130,8 +130,11 @@ class TransactionCalls(AdminCalls):
         """Find transactions that have been open for at least five minutes longer than the brokers allow.
 
         Arguments:
-            broker_ids: only search partitions that these brokers lead; None: all brokers.
+            broker_ids: only search the transactions that these brokers coordinate; None: all brokers.
             max_transaction_timeout_ms: the brokers' ``transaction.max.timeout.ms``.
+
+        Returns a dict for each transaction with ``transactional_id``, ``producer_id``, ``producer_epoch``, ``state``,
+        ``age_ms``, ``coordinator_id`` and ``topic_partitions``.
 
         Requires Kafka 3.0.
         """

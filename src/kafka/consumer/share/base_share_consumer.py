@@ -33,6 +33,7 @@ class BaseShareConsumer:
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "share consumer" in row.clients
     }
+    """The options of the client by keyword argument, with their defaults, as in kafka-python."""
     _core: ShareCore
     _servers_given: Any
     _config: ShareConfig

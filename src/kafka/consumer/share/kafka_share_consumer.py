@@ -18,7 +18,12 @@ class KafkaShareConsumer(ShareCalls):
     4.2 or later.
 
     Use a consumer in one thread; other threads may only call `close` and `wakeup`. Heartbeats and requests run on a
-    loop thread that all clients of the process share.
+    loop thread that all clients of the process share. Example::
+
+        with KafkaShareConsumer("jobs", bootstrap_servers="localhost:9092", group_id="workers") as consumer:
+            while True:
+                for record in consumer.poll(timeout_ms=1_000):  # accepts the records of the last call
+                    print(record.partition, record.offset, record.value)
 
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe`.

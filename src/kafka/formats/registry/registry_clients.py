@@ -26,7 +26,10 @@ _open: set[Exchange] = set()
 class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, AssociationCalls):
     """A client for a schema registry with Confluent's HTTP API. Thread-safe.
 
-    Connections are opened on first use. A forked child process opens its own connections.
+    Connections are opened on first use. A forked child process opens its own connections. Example::
+
+        with SchemaRegistryClient({"url": "http://localhost:8081"}) as registry:
+            print(registry.get_latest_version("orders-value").schema.schema_str)
 
     Arguments:
         conf: options under confluent-kafka's names; "url" is required.

@@ -1,0 +1,181 @@
+"""A Sphinx extension: how docstrings and signatures become the text of the reference.
+
+Names in single backquotes become links to what they name: a member of the same class, a public class or function, or
+an error, whose row in the tables of errors gets an anchor. Names of guides, such as `docs/GROUPS.md`, become links.
+"Returns", "Raises" and "Requires" at the start of a paragraph are bold. `docs/conf.py` loads it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst.states import Inliner
+from scripts.reference import subjects
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.util.nodes import make_refnode
+
+ATTRIBUTES = ("attribute", "data", "property")
+_LEAD = re.compile(r"^(Returns|Raises|Yields|Requires|Like Java's)\b(?!:)", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
+
+
+def mark_leads(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Make the words bold with which paragraphs about results, errors and requirements start."""
+    for number, line in enumerate(lines):
+        if number == 0 or not lines[number - 1].strip():
+            lines[number] = _LEAD.sub(r"**\1**", line) if number else line
+
+
+def link_guides(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Make links of the names of guides."""
+    for number, line in enumerate(lines):
+        lines[number] = re.sub(r"`{0,2}docs/([A-Z_]+|recipes/[\w-]+)\.md`{0,2}", r":doc:`/\1`", line)
+
+
+def shorten_signature(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None] | None:
+    """Leave out what a signature does not tell: the value of an enumeration, and options, which have their table."""
+    if what == "class" and isinstance(obj, type):
+        if issubclass(obj, enum.Enum) or getattr(obj, "_is_protocol", False) or name in subjects.RESULT_PATHS:
+            return "", None
+        if signature and signature.count("<factory>") > 1 and obj.__module__.startswith("kafka.config"):
+            return "(**options)", None
+    return (signature.replace("<factory>", "..."), returned) if signature else None
+
+
+def name_role(
+    role: str, raw: str, text: str, line: int, inliner: Inliner, options: Any = None, content: Any = None
+) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    """A name in single backquotes: a literal, which `link_names` makes a link if the site describes the name."""
+    env = inliner.document.settings.env
+    node = nodes.literal(raw, text)
+    if _NAME.fullmatch(text):
+        node["named"] = text.removesuffix("()")
+        node["within"] = ".".join(
+            part for part in (env.ref_context.get("py:module"), env.ref_context.get("py:class")) if part
+        )
+    return [node], []
+
+
+def anchor_errors(app: Sphinx, doctree: nodes.document) -> None:
+    """Give the rows of the tables of errors anchors, so that names of errors can lead to them."""
+    if not app.env.docname.startswith("ERRORS/"):
+        return
+    for row in doctree.findall(nodes.row):
+        names = [each.astext() for each in row.findall(nodes.literal)][:1]
+        if names and re.fullmatch(r"[A-Z]\w+", names[0]) and not any("head" in type(up).__name__ for up in _above(row)):
+            row["ids"].append(names[0])
+            errors_of(app)[names[0]] = app.env.docname
+
+
+def _above(node: nodes.Node) -> list[nodes.Node]:
+    return [node.parent, *_above(node.parent)] if node.parent is not None else []
+
+
+def errors_of(app: Sphinx) -> dict[str, str]:
+    """The pages of errors by their names; kept with the environment, as pages may be read by several processes."""
+    if not hasattr(app.env, "kafka_errors"):
+        app.env.kafka_errors = {}
+    found: dict[str, str] = app.env.kafka_errors
+    return found
+
+
+def shorten_contents(app: Sphinx, doctree: nodes.document) -> None:
+    """List methods in a page's contents, but neither attributes nor a class below the heading with its name."""
+    for each in doctree.findall(addnodes.desc):
+        titled = isinstance(each.parent, nodes.section) and each.parent.next_node(nodes.title)
+        named = each.next_node(addnodes.desc_name)
+        is_titled = titled and named and titled.astext() == named.astext()
+        if is_titled or each.get("objtype") in ATTRIBUTES or each.get("objtype") == "property":
+            each["no-contents-entry"] = True
+
+
+def unlink_builtins(app: Sphinx, doctree: nodes.document) -> None:
+    """Leave Python's own types in signatures as text; Sphinx would link `type` to an attribute with that name."""
+    for link in list(doctree.findall(addnodes.pending_xref)):
+        if link.get("refdomain") == "py" and link.get("reftarget") in vars(builtins):
+            link.replace_self(nodes.Text(link["reftarget"]))
+
+
+def use_colons(app: Sphinx, doctree: nodes.document) -> None:
+    """Separate arguments, attributes and errors from their texts by a colon; napoleon writes two hyphens."""
+    for field in doctree.findall(nodes.field):
+        for text in list(field.findall(nodes.Text)):
+            if text.startswith((" -- ", ") -- ")):
+                text.parent.replace(text, nodes.Text(text.replace(" -- ", ": ", 1)))
+
+
+def leave_aliases_out(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out the fields of named tuples that have no text of their own: the class describes them."""
+    return True if (getattr(obj, "__doc__", None) or "").startswith("Alias for field number") else None
+
+
+def merge_errors(app: Sphinx, env: Any, docnames: set[str], other: Any) -> None:
+    """Take the errors that another process has found."""
+    errors_of(app).update(getattr(other, "kafka_errors", {}))
+
+
+def link_names(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Make links of names that the site describes."""
+    objects = app.env.get_domain("py").objects
+    public = public_by_name(objects)
+    for literal in list(doctree.findall(nodes.literal)):
+        if "named" not in literal or any(isinstance(up, nodes.reference) for up in _above(literal)):
+            continue
+        name, within = literal["named"], literal["within"]
+        if found := resolve(name, within, objects, public):
+            target = objects[found]
+            if target.docname == docname and found == within:
+                continue
+            page, anchor = target.docname, target.node_id
+        elif name in errors_of(app):
+            page, anchor = errors_of(app)[name], name
+        else:
+            continue
+        link = make_refnode(app.builder, docname, page, anchor, literal.deepcopy())
+        literal.replace_self(link)
+
+
+def public_by_name(objects: Mapping[str, Any]) -> dict[str, str]:
+    """The full names of classes and functions by their last parts, if these are unique."""
+    found: dict[str, list[str]] = {}
+    for full, entry in objects.items():
+        if not entry.aliased and entry.objtype in ("class", "function", "exception"):
+            found.setdefault(full.rpartition(".")[2], []).append(full)
+    return {name: full[0] for name, full in found.items() if len(full) == 1 or full[0].count(".") == 1}
+
+
+def resolve(name: str, within: str, objects: Mapping[str, Any], public: Mapping[str, str]) -> str | None:
+    """The full name of what a name means in the text of a class: a member, a public name, or a member of one."""
+    if f"{within}.{name}" in objects:
+        return f"{within}.{name}"
+    if name in objects:
+        return name
+    first, _, member = name.partition(".")
+    if first in public:
+        full = f"{public[first]}.{member}" if member else public[first]
+        return full if full in objects else None
+    return None
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Sphinx calls this."""
+    app.add_role("name", name_role)
+    app.connect("autodoc-process-docstring", mark_leads, priority=90)
+    app.connect("autodoc-process-docstring", link_guides, priority=90)
+    app.connect("autodoc-process-signature", shorten_signature)
+    app.connect("autodoc-skip-member", leave_aliases_out)
+    app.connect("doctree-read", anchor_errors)
+    app.connect("doctree-read", unlink_builtins)
+    app.connect("doctree-read", use_colons)
+    app.connect("doctree-read", shorten_contents, priority=100)  # before Sphinx makes the contents
+    app.connect("env-merge-info", merge_errors)
+    app.connect("doctree-resolved", link_names)
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}
