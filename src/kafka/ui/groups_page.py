@@ -100,7 +100,7 @@ def _table(ui: Ui, members: Mapping[str, int]) -> Table[GroupState]:
     columns: Columns[GroupState] = (
         Column(
             "group",
-            lambda each: long_name(link(each.name or "(no name)", "/group", id=each.name)),
+            lambda each: link(each.name or "(no name)", "/group", id=each.name),
             lambda each: each.name,
         ),
         Column("state", group_state, lambda each: (each.state, -(each.lag or 0))),
