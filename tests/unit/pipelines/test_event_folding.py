@@ -29,6 +29,8 @@ from kafka.pipelines.stream_checkpoint import StreamCheckpoint
 from kafka.ui.pipeline_logs import PipelineLog
 from unit.pipelines.sample_events import Sample, several_runs
 
+pytestmark = pytest.mark.once
+
 SMALL = Limits(newest=5, excess=4, each=3, folds=4)
 NOTHING = StreamCheckpoint({}, {}, None)
 

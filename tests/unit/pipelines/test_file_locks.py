@@ -10,6 +10,8 @@ import pytest
 
 from kafka.pipelines.file_locks import is_locked, take
 
+pytestmark = pytest.mark.once
+
 
 def test_a_lock_has_one_holder_until_the_file_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "lock"
