@@ -116,6 +116,21 @@ async def test_getmany_calls_the_poll_of_subclasses_and_tracers(
     assert len(traced) == 1
 
 
+async def test_getmany_calls_a_poll_that_has_only_the_arguments_of_kafka_python(
+    setup: ConsumerSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    consumer = await setup.face.open()
+    kind = type(consumer.consumer)
+    before = kind.poll
+
+    def poll(self: Any, timeout_ms: float = 0, max_records: int | None = None, update_offsets: bool = True) -> Any:
+        return before(self, timeout_ms, max_records, update_offsets)
+
+    await consumer.assign([setup.first])
+    monkeypatch.setattr(kind, "poll", poll)
+    assert len(await consumer.getmany(timeout_ms=30_000, max_records=3)) == 3
+
+
 async def test_both_limits_of_records_hold(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open()
     await consumer.assign([setup.first, setup.second])

@@ -25,6 +25,8 @@ from kafka.structs import TopicPartition
 from .audit_support import PLANTS, ArrayEvidence, Planted, World
 from .dead_letter_support import own_headers
 
+pytestmark = pytest.mark.once
+
 
 def found(result: AuditResult) -> Planted:
     """Return the faults of single offsets in a result."""

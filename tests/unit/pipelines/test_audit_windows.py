@@ -17,6 +17,8 @@ from kafka.pipelines.audit.scope import scope_of
 from kafka.pipelines.audit.windows import compare_groups, texts
 from kafka.pipelines.events import Event
 
+pytestmark = pytest.mark.once
+
 START = datetime.datetime(2026, 1, 1)
 
 

@@ -11,6 +11,8 @@ from kafka.pipelines.testing.case_files import Case
 from kafka.pipelines.testing.comparison import differences
 from kafka.pipelines.testing.embedded_run import DeadLetter, Observed, OutputRecord
 
+pytestmark = pytest.mark.once
+
 
 def found(case: dict[str, Any], *values: Any, **observed: Any) -> list[str]:
     """Return the differences between a case and the values that a pipeline wrote."""

@@ -20,6 +20,8 @@ from kafka.pipelines.declaration import (
     json_schema,
 )
 
+pytestmark = pytest.mark.once
+
 GOOD: dict[str, Any] = {
     "pipeline": "p",
     "kafka": {"bootstrap.servers": "x"},

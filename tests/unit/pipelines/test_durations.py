@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from kafka.errors import IllegalArgumentError
 from kafka.pipelines.durations import MAX_US, UNITS_US, microseconds, shown, spark_text
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     ("given_text", "expected"),

@@ -12,6 +12,8 @@ from kafka.pipelines.metrics import LABELS, METRICS, PipelineMetrics, prometheus
 from kafka.pipelines.run_history import history
 from unit.pipelines.sample_events import NAME, Sample, several_runs
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parents[3]
 
 

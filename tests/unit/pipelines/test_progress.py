@@ -5,10 +5,14 @@ from __future__ import annotations
 import io
 import re
 
+import pytest
+
 from kafka.pipelines.events import Event, SourceCounts
 from kafka.pipelines.progress import Progress, batch_text, failures_text, totals_text
 from kafka.pipelines.run_history import Totals
 from unit.pipelines.sample_events import NAME, Sample
+
+pytestmark = pytest.mark.once
 
 
 def batch(number: int, rows: int = 1000, **rules: int) -> Event:

@@ -16,6 +16,8 @@ from kafka.pipelines.yaml_file import parse
 from unit.pipelines.sample_events import NAME, Sample, dead_letters, declaration, several_runs
 from unit.ui.ui_support import HOSTILE, rows_of, text_of
 
+pytestmark = pytest.mark.once
+
 
 def figure(page: str, title: str) -> str:
     """The HTML of a chart."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from kafka.pipelines.events import Event, SourceCounts
 from kafka.pipelines.run_history import history
 from unit.pipelines.sample_events import Sample, several_runs
+
+pytestmark = pytest.mark.once
 
 
 def batch(run_id: str, second: int, number: int, start: int, rows: int = 10) -> Event:

@@ -15,6 +15,8 @@ from kafka.pipelines.events import Event, SourceCounts
 from kafka.pipelines.stream_checkpoint import StreamCheckpoint, read_checkpoint
 from kafka.structs import TopicPartition
 
+pytestmark = pytest.mark.once
+
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 

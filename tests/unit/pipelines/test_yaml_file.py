@@ -9,6 +9,8 @@ import pytest
 from kafka.pipelines.declaration import InvalidDeclaration, Otherwise
 from kafka.pipelines.yaml_file import load, parse
 
+pytestmark = pytest.mark.once
+
 FLIGHTS = """\
 pipeline: flight-delays
 kafka: {bootstrap.servers: localhost:9092, session.timeout.ms: 6000, enable.tls: true}

@@ -119,6 +119,8 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
             max_records_per_partition: maximum number of records from each partition, as in `poll`.
         """
         if not partitions and type(self).poll is not ConsumerCalls.poll:  # a subclass or a tracer has its own
+            if max_records_per_partition is None:  # which the poll() of a subclass need not accept
+                return self.poll(timeout_ms, max_records)
             return self.poll(timeout_ms, max_records, max_records_per_partition=max_records_per_partition)
         most = self._core.config.consumer.max_poll_records if max_records is None else check_max_records(max_records)
         wanted = {self._assigned(tp).tp for tp in partitions} if partitions else None
