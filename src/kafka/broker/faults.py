@@ -333,7 +333,7 @@ def _whole(name: str, value: Any) -> int:
 
 def _seconds(value: Any) -> float:
     """Return a delay as a float. Raises `TypeError` for what is no number, and `ValueError` for a negative or NaN."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"seconds of a fault: expected a number of seconds, got {value!r} ({type(value).__name__})")
     number = float(value)
     if not number >= 0:  # or not a number
@@ -366,7 +366,7 @@ def _api_name(api: str | int | None) -> str | None:
     if api is None:
         return None
     key = _index(api)
-    name = api if key is None else _NAMES.get(key)
+    name = _NAMES.get(key) if key is not None else api if isinstance(api, str) else None
     if name not in _NAMES.values():
         raise KafkaConfigurationError(
             f"{api!r} is not an API of the embedded broker: it serves {', '.join(_NAMES.values())}"
