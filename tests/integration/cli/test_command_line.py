@@ -70,7 +70,9 @@ def test_a_day_s_work(cli, tmp_path):
         file = tmp_path / f"records.{suffix}"
         done = cli.run("consume", name, "-o", str(file))
         assert (done.returncode, done.stderr.partition(" ")[0]) == (0, "100")
-        cli("produce", f"{name}-{suffix}", str(file))
+        done = cli.run("produce", f"{name}-{suffix}", str(file))
+        assert done.returncode == 0, done.stderr
+        assert f"topic {name}-{suffix} did not exist, so the broker created it" in done.stderr
         assert len(cli("consume", f"{name}-{suffix}").splitlines()) == 100
     told = cli.json("topics", "describe", name)[0]["partitions"]
     assert sum(part["offsets"] for part in told) == 100

@@ -26,7 +26,9 @@ def site(tmp_path: Path) -> Path:
 
 def test_what_is_too_long_or_too_wide_is_found(site: Path, chromium: Path) -> None:
     assert sorted(check.sizes(site, str(chromium))) == [
-        "long.html is 13000 pixels high, over 12000: split it (scripts/site/chapters.py)",
-        "table.html has a table that does not fit: a cell",
+        "long.html is 13000 pixels high at 1400, over 12000: split it (scripts/site/chapters.py)",
+        "long.html is 13000 pixels high at 390, over 12000: split it (scripts/site/chapters.py)",
+        "table.html has a table that does not fit 1400 pixels: a cell",
+        "table.html has a table that does not fit 390 pixels: a cell",
         "wide.html is wider than 390 pixels",
     ]
