@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka._compression import Compression
 from kafka.config.librdkafka_table import whose
-from kafka.config.option import Option, nearest
+from kafka.config.option import Option, nearest, path
 from kafka.config.secrecy import shown, shown_name, shown_number
 from kafka.config.table import is_given, option_table
 from kafka.errors import KafkaConfigurationError
@@ -153,6 +153,7 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
     Properties that have no meaning here, or that belong to another client, are omitted, and one warning lists them.
     Raises `KafkaConfigurationError` for an unknown name, suggesting the nearest known one; for a Java class without an
     equivalent; and for a value that its option does not accept.
+    Files need not exist yet.
     """
     configs, idle = read_java_names(trimmed(properties), client)
     if idle:
@@ -179,8 +180,9 @@ def read_java_names(properties: Mapping[str, Any], client: str | None = None) ->
         elif name in rows:
             given = from_text(name, rows[name], value) if isinstance(value, str) else value
             configs[rows[name].name] = given
-            if is_given(rows[name].name, given):
-                rows[name].parse(name, given)  # here, so that the error has the name that the user wrote
+            # Values are checked here, so that errors have the names that the user wrote. Files may be created later.
+            if is_given(rows[name].name, given) and rows[name].parse is not path:
+                rows[name].parse(name, given)
         elif name in _WITHOUT_MEANING or name in everyones:
             idle.append(name)
         elif not _is_level(name, value, properties, client, configs) and not _is_off(name, value):

@@ -96,7 +96,7 @@ KEEP_ALIVE = (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             {"sasl_mechanism": "PLAIN", "sasl_plain_username": "a"},
         ),
         ("admin", {"ssl.ca.location": "probe"}, {}),
-        ("admin", {"ssl.ca.location": __file__}, {"ssl_cafile": __file__}),
+        ("admin", {"ssl.ca.location": "ca.pem"}, {"ssl_cafile": "ca.pem"}),
         ("admin", {"ssl.ca.pem": "x"}, {"ssl_truststore_certificates": "x"}),
         (
             "admin",
