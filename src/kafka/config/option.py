@@ -139,12 +139,18 @@ def _no_number(name: str, expected: str, value: object) -> KafkaConfigurationErr
     return KafkaConfigurationError(f"option {name!r} expects {expected}, not {shown_number(name, value)}")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint for a misspelt name, or ""."""
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return a hint for a misspelt name, or "".
+
+    Arguments:
+        name: the name.
+        known: the names that exist.
+        cutoff: how similar a name must be to be suggested, from 0 to 1.
+    """
     import difflib  # imported here because only errors need it
 
     by_letters = {each.lower(): each for each in known}
-    found = difflib.get_close_matches(name.lower(), list(by_letters), n=1, cutoff=0.6)
+    found = difflib.get_close_matches(name.lower(), list(by_letters), n=1, cutoff=cutoff)
     return f"; did you mean {by_letters[found[0]]!r}?" if found else ""
 
 

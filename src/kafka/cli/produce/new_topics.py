@@ -11,6 +11,10 @@ from kafka.config.option import nearest
 from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
 
 
+_SIMILAR = 0.8
+"""How similar a name must be to be suggested, up to 1: the user may well have wanted a new topic."""
+
+
 class NewTopic(NamedTuple):
     """A topic that does not exist yet.
 
@@ -39,4 +43,4 @@ def new_topic(session: Session, name: str) -> NewTopic | None:
         raise
     except KafkaError:
         return None
-    return None if name in known else NewTopic(name, nearest(name, sorted(known)))
+    return None if name in known else NewTopic(name, nearest(name, sorted(known), cutoff=_SIMILAR))
