@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 
@@ -25,8 +25,9 @@ class OldPaths(SourceFileLoader):
     def find_spec(cls, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Return a spec for an old import path; None for any other module.
 
-        Raises `ModuleNotFoundError` with advice for a name that is similar to a public one. In ``from kafka import X``,
-        the import system looks for the attribute first, and then for a module ``kafka.X`` here.
+        Raises `ModuleNotFoundError` with advice if an import names something that is similar to a public name. In
+        ``from kafka import X``, the import system looks for the attribute first, and then for a module ``kafka.X``
+        here. Programs that only look for a module, with `importlib.util.find_spec`, get None.
         """
         if not name.startswith("kafka.") or name.startswith("kafka.legacy"):
             return None
@@ -42,12 +43,18 @@ class OldPaths(SourceFileLoader):
 
     @staticmethod
     def _advise(name: str) -> None:
+        functions = _importing()
+        if not functions & {"_find_and_load", "_handle_fromlist"}:
+            return
         from kafka._name_hints import advice
 
         package, _, attribute = name.rpartition(".")
-        if told := advice(package, attribute):
+        if not (told := advice(package, attribute)):
+            return
+        if "_handle_fromlist" in functions:
             # With the name of the module, the import system would replace the error by one without advice.
             raise ModuleNotFoundError(f"cannot import name {attribute!r} from {package!r}: {told}", name=package)
+        raise ModuleNotFoundError(f"No module named {name!r}: {told}", name=name)
 
     def get_data(self, path: str) -> bytes:
         """Return the generated source of the module."""
@@ -58,6 +65,18 @@ class OldPaths(SourceFileLoader):
     def path_stats(self, path: str) -> Mapping[str, Any]:
         """Raise `FileNotFoundError`: there is neither a file nor cached bytecode."""
         raise FileNotFoundError(path)
+
+
+def _importing() -> set[str]:
+    """Return the functions of the import system that asked `OldPaths`, up to the import itself."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    found = set()
+    while frame is not None and frame.f_globals.get("__name__") == "importlib._bootstrap":
+        found.add(frame.f_code.co_name)
+        frame = frame.f_back
+    return found
 
 
 def install_old_paths() -> None:
@@ -98,10 +117,7 @@ def _submodule(package: str, name: str) -> ModuleType:
 
     path = f"{package}.{name}"
     is_package = "__path__" in vars(sys.modules[package])
-    try:
-        is_there = not name.startswith("_") and "." in package and is_package and find_spec(path) is not None
-    except ModuleNotFoundError:  # it contains advice, which only imports need
-        is_there = False
+    is_there = not name.startswith("_") and "." in package and is_package and find_spec(path) is not None
     if not is_there:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     return importlib.import_module(path)

@@ -25,7 +25,6 @@ from kafka._name_hints import _OF_OTHERS, advice, public_names
         ("from kafka import KafkaProduser", "did you mean 'KafkaProducer'? Write: from kafka import KafkaProducer"),
         ("from kafka import KafkaConsumer, TopicPartion", "did you mean 'TopicPartition'?"),
         ("from kafka.admin import KafkaAdmin", "did you mean 'KafkaAdminClient'?"),
-        ("import kafka.Producer", "confluent-kafka's Producer is KafkaProducer here"),
     ],
 )
 def test_an_import_says_what_to_write(statement: str, told: str) -> None:
@@ -41,6 +40,17 @@ def test_names_without_a_similar_one_fail_as_usual() -> None:
         importlib.import_module("kafka.zzz")
     assert importlib.util.find_spec("kafka.zzz") is None
     assert advice("kafka", "_Producer") == advice("kafka.cli", "Producer") == ""
+
+
+def test_an_import_of_a_module_says_what_to_write_and_names_the_module() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'kafka\.Producer': confluent-kafka's") as raised:
+        exec("import kafka.Producer", {})
+    assert raised.value.name == "kafka.Producer"  # programs compare it with the module that they try to import
+
+
+@pytest.mark.parametrize("name", ["kafka.Producer", "kafka.errs", "kafka.KafkaConsumer", "kafka.admin.NewTopics"])
+def test_programs_that_look_for_a_module_find_none(name: str) -> None:
+    assert importlib.util.find_spec(name) is None
 
 
 def test_attributes_are_missing_as_usual() -> None:
