@@ -17,7 +17,8 @@ _IN_A_ROW = 300
 _LINES_IN_A_ROW = 8
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 """Letters of scripts that are written from right to left, such as Arabic and Hebrew."""
-_JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
+_JSON_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*(?:"|\\?$))', re.MULTILINE)
+"""A string, or what remains of it in its line: a search that failed at each quotation mark would take hours."""
 HEAD = Html(
     '<thead><tr><th scope="col" class="n">Partition</th><th scope="col" class="n">Offset</th><th scope="col">Time</th>'
     '<th scope="col">Key</th><th scope="col">Value</th></tr></thead>'

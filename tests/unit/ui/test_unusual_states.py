@@ -89,6 +89,12 @@ async def test_a_tail_that_ends_says_why_in_plain_text(pages: Pages) -> None:
     assert "it's-missing" in answer.text, "the script shows it as text, so that entities would be visible"
 
 
+def test_strings_without_an_end_are_isolated_up_to_the_end_of_their_line() -> None:
+    assert isolated('א "b\\\nc "d"') == "א <bdi>&quot;b\\</bdi>\nc <bdi>&quot;d&quot;</bdi>"
+    # One match for the whole text: a search that fails at each quotation mark takes a quadratic number of steps.
+    assert isolated("א" + '"\\' * 30_000 + '"').count("<bdi>") == 1
+
+
 def test_names_and_values_of_json_keep_their_order_in_right_to_left_scripts() -> None:
     assert isolated('{"name": "<b>"}') == "{&quot;name&quot;: &quot;&lt;b&gt;&quot;}"
     assert isolated('{"اسم": "מ\\"ה", "n": 1}') == (
