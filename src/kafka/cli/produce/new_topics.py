@@ -10,7 +10,6 @@ from kafka.cli.session import Session
 from kafka.config.option import nearest
 from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
 
-
 _SIMILAR = 0.8
 """How similar a name must be to be suggested, up to 1: the user may well have wanted a new topic."""
 
