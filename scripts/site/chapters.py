@@ -27,6 +27,7 @@ STARTS: dict[str, re.Pattern[str]] = {
     "PIPELINES": _SECOND,
     "RELIABILITY": re.compile(r"## |### Pipelines: kills"),
     "SCHEMA_REGISTRY": _SECOND,
+    "SECURITY_GUIDE": re.compile(r"## Hosted services$"),
     "SIDE_BY_SIDE": _SECOND,
     "SPARK": _SECOND,
     "UI": _SECOND,

@@ -77,8 +77,8 @@ class Site:
             if name == page and anchor:
                 return f"#{anchor}", title
         suffix = ".md" if name in self._names() or name.startswith("names/") else ""
-        relative = posixpath.relpath(name, posixpath.dirname(page) or ".")
-        return f"{relative}{suffix}" + (f"#{anchor}" if anchor else ""), title
+        relative = posixpath.relpath(f"{name}{suffix}", posixpath.dirname(page) or ".")
+        return relative + (f"#{anchor}" if anchor else ""), title
 
     def _names(self) -> set[str]:
         return {page.name for guide in self.guides.values() for page in guide.pages}
