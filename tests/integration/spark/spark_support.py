@@ -31,7 +31,7 @@ from kafka.structs import TopicPartition
 from kafka.wire import message_class
 
 FORMAT = "kafka_columnar"
-WAIT_S = 90.0
+WAIT_S = 180.0
 """Some times what the slowest wait, for a driver to start and do its first batch, takes on a busy machine."""
 QUICK_START = " ".join(JVM)
 needs_reports = pytest.mark.skipif(
