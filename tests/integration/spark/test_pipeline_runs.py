@@ -26,7 +26,7 @@ from kafka.pipelines.run import PipelineFailedError, TooManyRejectedError, run
 from kafka.pipelines.yaml_file import parse
 from kafka.structs import TopicPartition
 
-from .spark_support import spark
+from .spark_support import spark, wait_until
 
 __all__ = ["spark"]
 
@@ -129,6 +129,10 @@ def _committed(servers: str, topic: str) -> Iterator[Any]:
         bootstrap_servers=servers, group_id=None, auto_offset_reset="earliest", isolation_level="read_committed"
     ) as consumer:
         partitions = [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic))]
+        with KafkaConsumer(bootstrap_servers=servers, group_id=None) as uncommitted:
+            ends = uncommitted.end_offsets(partitions)
+        # The markers of a transaction may be written shortly after its commit has been answered.
+        wait_until(lambda: all(end >= ends[tp] for tp, end in consumer.end_offsets(partitions).items()))
         consumer.assign(partitions)
         consumer.seek_to_beginning(*partitions)
         ends = consumer.end_offsets(partitions)
