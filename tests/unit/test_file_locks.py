@@ -40,7 +40,7 @@ def test_nobody_can_hold_the_lock_of_a_file_that_does_not_exist(tmp_path: Path) 
 def test_a_file_that_is_removed_while_somebody_opens_it_is_not_locked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lock of a removed file keeps nobody out, because the next one creates a new file."""
+    """The lock of a removed file does not block others, because the next one creates a new file."""
     path = tmp_path / "lock"
     lock = _file_locks._lock
 

@@ -3,6 +3,7 @@
 `parser` creates nodes, `evaluation` gives them their meaning.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -144,6 +145,18 @@ class Junction:
 
 
 Condition = Comparison | Membership | PatternMatch | IsNull | Exists | Truth | Not | Junction
+
+
+def leaves(node: Condition) -> Iterator[Condition]:
+    """Yield the conditions that are not made of other ones."""
+    match node:
+        case Not():
+            yield from leaves(node.condition)
+        case Junction():
+            for each in node.conditions:
+                yield from leaves(each)
+        case _:
+            yield node
 
 
 class Search:

@@ -16,12 +16,11 @@ from kafka.filters.syntax_tree import (
     Call,
     Comparison,
     Condition,
-    Junction,
     Literal,
     Membership,
-    Not,
     Operand,
     PatternMatch,
+    leaves,
 )
 
 _LONGEST = 40
@@ -40,30 +39,19 @@ def differing_types(condition: Filter, record: FilterRecord) -> list[str]:
     return list(dict.fromkeys(hint for hint in found if hint is not None))
 
 
-def _pairs(node: Condition) -> Iterator[tuple[Operand, Operand, str]]:
+def _pairs(condition: Condition) -> Iterator[tuple[Operand, Operand, str]]:
     """Yield the two sides and the operator of each comparison."""
-    match node:
-        case Comparison():
-            yield node.left, node.right, node.operator
-        case Membership():
-            yield from ((node.operand, choice, "=") for choice in node.choices)
-        case Not():
-            yield from _pairs(node.condition)
-        case Junction():
-            for each in node.conditions:
-                yield from _pairs(each)
+    for node in leaves(condition):
+        match node:
+            case Comparison():
+                yield node.left, node.right, node.operator
+            case Membership():
+                yield from ((node.operand, choice, "=") for choice in node.choices)
 
 
-def _patterns(node: Condition) -> Iterator[Operand]:
+def _patterns(condition: Condition) -> Iterator[Operand]:
     """Yield the operands of ``like`` and ``matches``."""
-    match node:
-        case PatternMatch():
-            yield node.operand
-        case Not():
-            yield from _patterns(node.condition)
-        case Junction():
-            for each in node.conditions:
-                yield from _patterns(each)
+    return (node.operand for node in leaves(condition) if isinstance(node, PatternMatch))
 
 
 def _hint(left: Operand, right: Operand, symbol: str, record: FilterRecord) -> str | None:

@@ -98,11 +98,7 @@ def _table(ui: Ui, members: Mapping[str, int]) -> Table[GroupState]:
     """
     history = ui.poller.history
     columns: Columns[GroupState] = (
-        Column(
-            "group",
-            lambda each: link(each.name or "(no name)", "/group", id=each.name),
-            lambda each: each.name,
-        ),
+        Column("group", lambda each: link(each.name or "(no name)", "/group", id=each.name), lambda each: each.name),
         Column("state", group_state, lambda each: (each.state, -(each.lag or 0))),
         Column("type", lambda each: each.kind, lambda each: each.kind),
         Column("members", lambda each: count(members.get(each.name)), is_number=True),

@@ -140,7 +140,7 @@ def test_few_files_and_runs_that_may_go_on_remain(tmp_path: Path) -> None:
     (tmp_path / "-00003.jsonl").write_text("wrong\n")
     fold_ended_runs(tmp_path)
     names = sorted(each.name for each in tmp_path.iterdir())
-    assert names[:3] == ["-00001-00000001.jsonl", "-00002.jsonl", "-00003.jsonl"], "nobody knows that these have ended"
+    assert names[:3] == ["-00001-00000001.jsonl", "-00002.jsonl", "-00003.jsonl"], "whether these have ended is unknown"
     assert names[3] == ENDED_RUNS
     assert len(names) == 4 + 3
 
