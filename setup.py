@@ -200,7 +200,7 @@ class BuildHotModules(build_ext):
                     self.failed(name, f"it needs {SHARED}")
 
     def build_extension(self, extension: Extension) -> None:
-        """Build one module. After a failure, which is reported, the base class goes on, because modules are optional."""
+        """Build one module. After a failure, which is reported, the base class goes on: modules are optional."""
         with self.translating:
             if self.given_up:
                 return
