@@ -8,6 +8,7 @@ their own on the path, before those of dev.txt.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,8 @@ ABSENT = {
     "playwright": "the tests read axe-core out of axe-playwright-python, and drive the browser themselves",
 }
 """Packages that are required, but deliberately not pinned, with the reason."""
+BUILT_WITH = {"kerberos": ("krb5-config", "gssapi is built with MIT Kerberos: apt-get install gcc libkrb5-dev")}
+"""Files with packages that have no wheels here: the program that a build needs, and what to install."""
 
 
 def check(requirements: Sequence[Path], work: Path) -> str:
@@ -38,10 +41,14 @@ def check(requirements: Sequence[Path], work: Path) -> str:
         requirements: the files, among them dev.txt.
         work: a directory for pip's reports.
 
+    Files whose packages cannot be built here are named as skipped.
+
     Raises `BuildError` for packages that do not fit together, or require one that is not pinned.
     """
     work.mkdir(parents=True, exist_ok=True)
-    found = {path.stem: reported(path, work / f"{path.stem}.json") for path in requirements}
+    skipped = {path.stem: reason for path in requirements if (reason := _obstacle(path.stem))}
+    read = [path for path in requirements if path.stem not in skipped]
+    found = {path.stem: reported(path, work / f"{path.stem}.json") for path in read}
     faults: list[str] = []
     for name, packages in found.items():
         base: Packages = {} if name in ALONE else found[BASE]
@@ -50,7 +57,14 @@ def check(requirements: Sequence[Path], work: Path) -> str:
         faults += [f"{name}.txt: {fault}" for fault in together(judged, installed)]
     if faults:
         raise BuildError("pinned packages do not fit together:\n" + "\n".join(dict.fromkeys(faults)))
-    return f"{sum(map(len, found.values()))} pinned packages of {len(found)} files fit together"
+    line = f"{sum(map(len, found.values()))} pinned packages of {len(found)} files fit together"
+    return "".join([line, *(f"; skipped {name}.txt: {reason}" for name, reason in skipped.items())])
+
+
+def _obstacle(name: str) -> str:
+    """Return why pip cannot read the metadata of a file's packages here, or ""."""
+    program, advice = BUILT_WITH.get(name, ("", ""))
+    return f"{program} was not found ({advice})" if program and shutil.which(program) is None else ""
 
 
 def reported(requirements: Path, report: Path) -> Packages:

@@ -84,3 +84,17 @@ def test_a_file_of_requirements_is_judged_with_the_packages_that_it_is_installed
     files["dev"]["a"] = ("1", ["b<2"])
     with pytest.raises(BuildError, match=r"fit together:\ndocs\.txt: a 1 requires b<2, but 3 is pinned$"):
         pins.check(paths, tmp_path)
+
+
+def test_a_file_whose_packages_cannot_be_built_here_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"dev": {"a": ("1", [])}, "kerberos": {"gssapi": ("1", ["b"])}}
+    monkeypatch.setattr(pins, "reported", lambda path, report: files[path.stem])
+    paths = [Path(f"{name}.txt") for name in files]
+    monkeypatch.setattr("shutil.which", lambda program: None)
+    assert pins.check(paths, tmp_path) == (
+        "1 pinned packages of 1 files fit together; skipped kerberos.txt: krb5-config was not found "
+        "(gssapi is built with MIT Kerberos: apt-get install gcc libkrb5-dev)"
+    )
+    monkeypatch.setattr("shutil.which", lambda program: f"/usr/bin/{program}")
+    with pytest.raises(BuildError, match=r"kerberos\.txt: gssapi 1 requires b, which is not pinned"):
+        pins.check(paths, tmp_path)
