@@ -1,7 +1,8 @@
 /* Which pages the search finds, in which order, and what it shows of them. It replaces three functions of Sphinx's search.
 
 A page scores for each word of the query: most for its search words and title, less for headings, least for its text.
-A word counts more if few pages have it. Pages that lack a word of the query follow those that have all of them.
+A word counts more if few pages have it. Pages that lack a word of the query follow those that have all of them. If the
+query is the name of a method, such as "poll", its entries in the reference follow the best page.
 `KEYWORDS`, the search words by page, is in the search page; they are kept in scripts/site/keywords.py.
 To change the order, change `WEIGHTS` and `FACTORS`. scripts/site/finding.py checks it. */
 "use strict";
@@ -17,6 +18,9 @@ const FACTORS = [
 const MOST_RESULTS = 40;
 const FEWEST_RESULTS = 12; // if as many pages have any of the words
 const LEAST_SHARE = 0.12; // of the best result's score, for more results
+const MAIN_CLASSES = ["KafkaConsumer", "KafkaProducer", "KafkaAdminClient", "KafkaShareConsumer"];
+/* Those whose methods the name of a method means, in this order. */
+const MOST_METHODS = 2; // of these classes, for one name
 
 const stemmer = new Stemmer();
 const stems = (text) => splitQuery(text.toLowerCase()).map((word) => stemmer.stemWord(word));
@@ -99,6 +103,15 @@ function objects(query, terms) {
   return found.map((each) => [...each.slice(0, 4), score(each), ...each.slice(5)]);
 }
 
+/* The methods of the main classes that have the query as their name: the results that they are in the reference. */
+function methods(query) {
+  const name = query.trim().toLowerCase().replace(/\(\)$/, "");
+  if (!/^\w+$/.test(name)) return [];
+  const found = Search.performObjectSearch(name, new Set());
+  const ofClass = (each) => found.filter((result) => result[1].toLowerCase() === `kafka.${each}.${name}`.toLowerCase());
+  return MAIN_CLASSES.flatMap(ofClass).slice(0, MOST_METHODS);
+}
+
 Search._performSearch = (query, searchTerms, excludedTerms, highlightTerms, objectTerms) => {
   const index = Search._index;
   _removeChildren(document.getElementById("search-progress"));
@@ -116,7 +129,11 @@ Search._performSearch = (query, searchTerms, excludedTerms, highlightTerms, obje
   const kept = results.filter((each, place) => each[4] > 0 && (place < FEWEST_RESULTS || each[4] >= least));
   kept.push(...new Map(objects(query, objectTerms).map((each) => [each[0] + each[2], each])).values());
   kept.sort((one, other) => other[4] - one[4] || one[1].localeCompare(other[1]));
-  return kept.slice(0, MOST_RESULTS).reverse(); // the page takes the best from the end
+  const named = methods(query);
+  const place = (each) => each[0] + each[2];
+  const others = kept.filter((each) => !named.some((one) => place(one) === place(each)));
+  others.splice(1, 0, ...named);
+  return others.slice(0, MOST_RESULTS).reverse(); // the page takes the best from the end
 };
 
 /* The paragraph with most of the words; the first one if none has more of them than the title. */

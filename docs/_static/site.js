@@ -3,14 +3,17 @@
 Old anchors: a guide that was split leads to the chapter that has the anchor now; scripts/site/chapters.py writes the
 marks. Narrow screens: a list of the page's headings below its title, because the theme's is behind an icon, and tables
 that do not fit, or whose names would break inside a word, become a block for each row, with the titles of the columns
-before the cells. Options such as --dry-run never break at their hyphens, and long names break at their dots. A
-picture leads to its full size. The search page has a field above its results. */
+before the cells. Tables of a page with the same titles have columns of the same width, and short cells do not wrap.
+Options such as --dry-run never break at their hyphens, and long names break at their dots. A picture leads to its full
+size. The search page has a field above its results. */
 "use strict";
 
 const FEWEST_HEADINGS = 4; // for a list of them
 const TALLEST_ROW = 140; // in pixels, of a table with three or more columns that stays a table
 const LONGEST_WHOLE = 30; // in characters, of an option that never breaks
 const SHORTEST_BROKEN = 24; // in characters, of a name that may break after its dots
+const LONGEST_SHORT = { wide: 18, narrow: 9 }; // in characters, of a cell that does not wrap
+const WIDTHS = { tests: "27%" }; // by title of a column with long file names: its width, which leaves room for the others
 const CODE_PADDING = 8; // in pixels, of code in a text, with some to spare
 const pen = document.createElement("canvas").getContext("2d"); // measures texts
 const narrow = matchMedia("(max-width: 640px)");
@@ -131,28 +134,90 @@ function showField() {
   results.before(form);
 }
 
+/* Numbers with their units, dates and other short cells stay on one line, unless their table does not fit then. */
+function keepCellsWhole(tables) {
+  const longest = narrow.matches ? LONGEST_SHORT.narrow : LONGEST_SHORT.wide;
+  for (const cell of tables.flatMap((table) => [...table.querySelectorAll("thead ~ tbody td")])) {
+    cell.classList.toggle("short", cell.textContent.trim().length <= longest && !cell.querySelector("br, img"));
+  }
+}
+
+/* File names do not decide the widths of the columns: they break where offerBreaks lets them. */
+function limitPaths(table) {
+  for (const title of table.querySelectorAll("thead th")) {
+    const width = WIDTHS[title.textContent.trim()];
+    if (!width) continue;
+    title.style.width = width;
+    for (const row of table.tBodies[0].rows) row.cells[title.cellIndex].classList.add("paths");
+  }
+}
+
+/* Tables with the same titles get the widths that one table with all of their rows would have. */
+function alignTables(tables) {
+  const titles = (table) => [...table.querySelectorAll("thead th")].map((each) => each.textContent.trim()).join("|");
+  for (const names of new Set(tables.map(titles))) {
+    const alike = tables.filter((table) => titles(table) === names);
+    if (!names || alike.length < 2) continue;
+    const joint = alike[0].cloneNode(true);
+    joint.removeAttribute("id");
+    for (const other of alike.slice(1)) joint.tBodies[0].append(...[...other.tBodies[0].rows].map((row) => row.cloneNode(true)));
+    alike[0].after(joint);
+    const widths = [...joint.tHead.rows[0].cells].map((cell) => cell.getBoundingClientRect().width);
+    const fits = joint.offsetWidth <= joint.parentElement.clientWidth + 1;
+    joint.remove();
+    if (!fits) continue;
+    const whole = widths.reduce((sum, each) => sum + each, 0);
+    for (const table of alike) {
+      const columns = document.createElement("colgroup");
+      columns.append(...widths.map((width) => {
+        const column = document.createElement("col");
+        column.style.width = `${(100 * width) / whole}%`;
+        return column;
+      }));
+      table.prepend(columns);
+      table.classList.add("aligned");
+    }
+  }
+}
+
 function fitTables() {
   const tables = [...document.querySelectorAll("article table.docutils")];
   for (const table of tables) {
-    table.classList.remove("stacked");
+    table.classList.remove("stacked", "aligned");
+    table.querySelectorAll("colgroup").forEach((each) => each.remove());
     table.classList.toggle("whole-words", !narrow.matches);
   }
+  tables.forEach(limitPaths);
+  keepCellsWhole(tables);
   const columns = (table) => (table.rows.length ? table.rows[0].cells.length : 0);
   const wide = (table) => table.parentElement.scrollWidth > table.parentElement.clientWidth + 1;
+  const free = (table) => table.querySelectorAll("td.short").forEach((cell) => cell.classList.remove("short"));
   if (!narrow.matches) {
     tables.filter(wide).forEach((table) => table.classList.remove("whole-words"));
+    tables.filter(wide).forEach(free);
+    alignTables(tables);
     return;
   }
+  tables.filter(wide).forEach(free);
   const tall = (table) => columns(table) > 2 && [...table.rows].some((row) => row.offsetHeight > TALLEST_ROW);
   const all = tables.some(tall); // the tables of a page look alike
   for (const table of tables.filter((each) => wide(each) || breaksNames(each) || (all && columns(each) > 2))) {
     label(table);
     table.classList.add("stacked");
+    free(table);
   }
+  alignTables(tables.filter((each) => !each.classList.contains("stacked")));
+}
+
+/* The widths were right for the window's; the theme's widths change at two more of them. */
+function fitAgain() {
+  clearTimeout(fitAgain.timer);
+  fitAgain.timer = setTimeout(fitTables, 150);
 }
 
 addEventListener("hashchange", follow);
 narrow.addEventListener("change", fitTables);
+addEventListener("resize", fitAgain);
 follow();
 listHeadings();
 keepOptionsWhole();

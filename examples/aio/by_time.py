@@ -7,7 +7,7 @@ import os
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
-SERVERS, TOPIC = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"]
+SERVERS, TOPIC = os.environ["KAFKA_BOOTSTRAP_SERVERS"], os.environ["TOPIC"]
 START = 1_700_000_000_000
 
 

@@ -7,7 +7,7 @@ import os
 
 from aiokafka import AIOKafkaProducer
 
-SERVERS, TOPIC = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"]
+SERVERS, TOPIC = os.environ["KAFKA_BOOTSTRAP_SERVERS"], os.environ["TOPIC"]
 
 
 async def main() -> None:

@@ -18,7 +18,7 @@ from aiokafka.errors import (
     for_code,
 )
 
-SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
+SERVERS, TOPIC, GROUP = os.environ["KAFKA_BOOTSTRAP_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
 
 
 async def caught(what: str, awaitable: Awaitable[object], *kinds: type[Exception]) -> None:

@@ -8,7 +8,7 @@ from collections import defaultdict
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
-SERVERS, TOPIC, OUT, GROUP = (os.environ[name] for name in ("KAFKA_SERVERS", "TOPIC", "TOPIC_OUT", "GROUP"))
+SERVERS, TOPIC, OUT, GROUP = (os.environ[name] for name in ("KAFKA_BOOTSTRAP_SERVERS", "TOPIC", "TOPIC_OUT", "GROUP"))
 
 
 async def process(consumer: AIOKafkaConsumer, producer: AIOKafkaProducer, count: int) -> None:

@@ -7,7 +7,7 @@ import os
 
 from aiokafka import AIOKafkaProducer
 
-SERVERS, TOPIC = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"]
+SERVERS, TOPIC = os.environ["KAFKA_BOOTSTRAP_SERVERS"], os.environ["TOPIC"]
 
 
 def by_length(key: bytes, all_partitions: list[int], available: list[int]) -> int:

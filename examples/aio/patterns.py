@@ -8,7 +8,7 @@ import re
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
-SERVERS, TOPIC, OUT, GROUP = (os.environ[name] for name in ("KAFKA_SERVERS", "TOPIC", "TOPIC_OUT", "GROUP"))
+SERVERS, TOPIC, OUT, GROUP = (os.environ[name] for name in ("KAFKA_BOOTSTRAP_SERVERS", "TOPIC", "TOPIC_OUT", "GROUP"))
 
 
 async def main() -> None:

@@ -7,7 +7,7 @@ import os
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 
-SERVERS, TOPIC, OUT, GROUP = (os.environ[name] for name in ("KAFKA_SERVERS", "TOPIC", "TOPIC_OUT", "GROUP"))
+SERVERS, TOPIC, OUT, GROUP = (os.environ[name] for name in ("KAFKA_BOOTSTRAP_SERVERS", "TOPIC", "TOPIC_OUT", "GROUP"))
 COUNT = 30
 Read = asyncio.Queue[ConsumerRecord[bytes, bytes]]
 Ready = asyncio.Queue[tuple[ConsumerRecord[bytes, bytes], bytes]]

@@ -8,7 +8,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 
-SERVERS, TOPIC = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"]
+SERVERS, TOPIC = os.environ["KAFKA_BOOTSTRAP_SERVERS"], os.environ["TOPIC"]
 
 
 async def main() -> None:

@@ -8,7 +8,7 @@ import uuid
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 
-SERVERS, TOPIC, OUT = (os.environ[name] for name in ("KAFKA_SERVERS", "TOPIC", "TOPIC_OUT"))
+SERVERS, TOPIC, OUT = (os.environ[name] for name in ("KAFKA_BOOTSTRAP_SERVERS", "TOPIC", "TOPIC_OUT"))
 
 
 async def serve(producer: AIOKafkaProducer) -> None:

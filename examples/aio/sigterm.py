@@ -8,7 +8,7 @@ import signal
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
-SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
+SERVERS, TOPIC, GROUP = os.environ["KAFKA_BOOTSTRAP_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
 
 
 async def run(stop: asyncio.Event) -> None:

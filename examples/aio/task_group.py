@@ -7,7 +7,7 @@ import os
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
-SERVERS, TOPIC, GROUP = os.environ["KAFKA_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
+SERVERS, TOPIC, GROUP = os.environ["KAFKA_BOOTSTRAP_SERVERS"], os.environ["TOPIC"], os.environ["GROUP"]
 COUNT = 60
 
 

@@ -8,7 +8,7 @@ could not be sent.
 Celery's own queue is a folder here, so that nothing but Kafka has to run.
 
     pip install kafka-columnar celery
-    KAFKA_SERVERS=localhost:9092 celery -A celery_app worker --pool prefork --concurrency 2
+    KAFKA_BOOTSTRAP_SERVERS=localhost:9092 celery -A celery_app worker --pool prefork --concurrency 2
     python -c 'from celery_app import announce; announce.delay("ada", 3)'
 """
 
@@ -23,7 +23,7 @@ from celery.signals import worker_process_init, worker_process_shutdown
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-SERVERS = os.environ.get("KAFKA_SERVERS", "localhost:9092")
+SERVERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
 TOPIC = os.environ.get("KAFKA_TOPIC", "orders")
 FOLDER = os.environ.get("CELERY_FOLDER", os.path.join(tempfile.gettempdir(), "celery-tasks"))
 

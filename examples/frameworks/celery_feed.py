@@ -5,8 +5,8 @@ two, it queues the record again. The id of a task is the record's position in th
 Celery runs both: a task that must not take effect twice stores the ids of those that it has finished.
 
     pip install kafka-columnar celery
-    KAFKA_SERVERS=localhost:9092 celery -A celery_app worker --pool prefork --concurrency 2
-    KAFKA_SERVERS=localhost:9092 python celery_feed.py
+    KAFKA_BOOTSTRAP_SERVERS=localhost:9092 celery -A celery_app worker --pool prefork --concurrency 2
+    KAFKA_BOOTSTRAP_SERVERS=localhost:9092 python celery_feed.py
     echo 'ada:3' | kafka produce requests --key-delimiter :
 """
 

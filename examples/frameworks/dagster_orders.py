@@ -5,7 +5,7 @@ so it can be materialized again at any time. The sensor looks for records that c
 hours to which they belong, also those of orders that came late.
 
     pip install kafka-columnar dagster dagster-webserver
-    KAFKA_SERVERS=localhost:9092 dagster dev -f dagster_orders.py
+    KAFKA_BOOTSTRAP_SERVERS=localhost:9092 dagster dev -f dagster_orders.py
 """
 
 import collections
@@ -85,7 +85,7 @@ defs = dg.Definitions(
     sensors=[new_orders],
     resources={
         "orders_topic": KafkaTopic(
-            bootstrap_servers=os.environ.get("KAFKA_SERVERS", "localhost:9092"),
+            bootstrap_servers=os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092"),
             topic=os.environ.get("KAFKA_TOPIC", "orders"),
         )
     },

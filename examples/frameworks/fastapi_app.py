@@ -5,7 +5,7 @@ process has its own, whatever forks. The consumer has no group: every worker rea
 for all customers.
 
     pip install kafka-columnar fastapi uvicorn
-    KAFKA_SERVERS=localhost:9092 uvicorn fastapi_app:app
+    KAFKA_BOOTSTRAP_SERVERS=localhost:9092 uvicorn fastapi_app:app
     curl -X POST localhost:8000/orders/ada -H 'Content-Type: application/json' -d '{"amount": 3}'
     curl localhost:8000/orders/ada
 """
@@ -19,10 +19,10 @@ from collections.abc import AsyncIterator
 from fastapi import FastAPI, HTTPException
 from pydantic import BaseModel
 
-from kafka.aio import AIOKafkaConsumer, AIOKafkaProducer
+from kafka import AsyncKafkaConsumer, AsyncKafkaProducer
 from kafka.errors import KafkaError
 
-SERVERS = os.environ.get("KAFKA_SERVERS", "localhost:9092")
+SERVERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
 TOPIC = os.environ.get("KAFKA_TOPIC", "web-orders")
 
 
@@ -30,7 +30,7 @@ class Order(BaseModel):
     amount: int
 
 
-async def add_up(consumer: AIOKafkaConsumer[str, Order], totals: dict[str, int]) -> None:
+async def add_up(consumer: AsyncKafkaConsumer[str, Order], totals: dict[str, int]) -> None:
     async for record in consumer:
         totals[record.key] += record.value.amount
 
@@ -38,12 +38,12 @@ async def add_up(consumer: AIOKafkaConsumer[str, Order], totals: dict[str, int])
 @contextlib.asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.totals = collections.defaultdict(int)
-    app.state.producer = AIOKafkaProducer(
+    app.state.producer = AsyncKafkaProducer(
         bootstrap_servers=SERVERS,
         key_serializer=str.encode,
         value_serializer=lambda order: order.model_dump_json().encode(),
     )
-    consumer = AIOKafkaConsumer(
+    consumer = AsyncKafkaConsumer(
         TOPIC,
         bootstrap_servers=SERVERS,
         auto_offset_reset="earliest",

@@ -5,7 +5,7 @@ closes them. Handlers receive the producer and the totals as dependencies, so th
 has no group: every worker process reads all partitions, and so can answer for all customers.
 
     pip install kafka-columnar litestar uvicorn
-    KAFKA_SERVERS=localhost:9092 uvicorn litestar_app:app
+    KAFKA_BOOTSTRAP_SERVERS=localhost:9092 uvicorn litestar_app:app
     curl -X POST localhost:8000/orders/ada -H 'Content-Type: application/json' -d '{"amount": 3}'
     curl localhost:8000/orders/ada
 """
@@ -23,10 +23,10 @@ from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import ServiceUnavailableException
 
-from kafka.aio import AIOKafkaConsumer, AIOKafkaProducer
+from kafka import AsyncKafkaConsumer, AsyncKafkaProducer
 from kafka.errors import KafkaError
 
-SERVERS = os.environ.get("KAFKA_SERVERS", "localhost:9092")
+SERVERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
 TOPIC = os.environ.get("KAFKA_TOPIC", "web-orders")
 
 
@@ -34,7 +34,7 @@ class Order(msgspec.Struct):
     amount: int
 
 
-async def add_up(consumer: AIOKafkaConsumer[str, Order], totals: dict[str, int]) -> None:
+async def add_up(consumer: AsyncKafkaConsumer[str, Order], totals: dict[str, int]) -> None:
     async for record in consumer:
         totals[record.key] += record.value.amount
 
@@ -42,10 +42,10 @@ async def add_up(consumer: AIOKafkaConsumer[str, Order], totals: dict[str, int])
 @contextlib.asynccontextmanager
 async def clients(app: Litestar) -> AsyncIterator[None]:
     app.state.totals = collections.defaultdict(int)
-    app.state.producer = AIOKafkaProducer(
+    app.state.producer = AsyncKafkaProducer(
         bootstrap_servers=SERVERS, key_serializer=str.encode, value_serializer=msgspec.json.encode
     )
-    consumer = AIOKafkaConsumer(
+    consumer = AsyncKafkaConsumer(
         TOPIC,
         bootstrap_servers=SERVERS,
         auto_offset_reset="earliest",
@@ -61,7 +61,7 @@ async def clients(app: Litestar) -> AsyncIterator[None]:
             await asyncio.wait({app.state.reading})
 
 
-async def provide_producer(state: State) -> AIOKafkaProducer[str, Order]:
+async def provide_producer(state: State) -> AsyncKafkaProducer[str, Order]:
     return state.producer
 
 
@@ -70,7 +70,7 @@ async def provide_totals(state: State) -> dict[str, int]:
 
 
 @post("/orders/{customer:str}", status_code=202)
-async def take(customer: str, data: Order, producer: AIOKafkaProducer[str, Order]) -> dict[str, int]:
+async def take(customer: str, data: Order, producer: AsyncKafkaProducer[str, Order]) -> dict[str, int]:
     """Answers once the order cannot be lost any more."""
     try:
         written = await producer.send_and_wait(TOPIC, data, key=customer)

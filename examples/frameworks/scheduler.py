@@ -5,7 +5,7 @@ producers of their own, as they must not use what the scheduler has. A run that 
 that the scheduler's next start has it again: at least once.
 
     pip install kafka-columnar
-    KAFKA_SERVERS=localhost:9092 python scheduler.py
+    KAFKA_BOOTSTRAP_SERVERS=localhost:9092 python scheduler.py
     echo 'report:{"day": "2026-11-25"}' | kafka produce runs --key-delimiter :
 """
 
@@ -19,7 +19,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.errors import WakeupError
 from kafka.record import ConsumerRecord
 
-SERVERS = os.environ.get("KAFKA_SERVERS", "localhost:9092")
+SERVERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
 RUNS, RESULTS = os.environ.get("KAFKA_RUNS", "runs"), os.environ.get("KAFKA_RESULTS", "results")
 AT_ONCE = 4
 

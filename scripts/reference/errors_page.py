@@ -67,7 +67,7 @@ VALUES = """
 ## Errors of values
 These errors concern typed keys and values; see [FORMATS.md](FORMATS.md) and
 [SCHEMA_REGISTRY.md](SCHEMA_REGISTRY.md). Those in `kafka.formats` are also `ValueError`s. For a record, clients
-raise `RecordDeserializationError` (see above), with one of these as its `__cause__`.
+raise [`RecordDeserializationError`](#what-clients-raise), with one of these as its `__cause__`.
 
 | error | from | meaning | what to do |
 |---|---|---|---|

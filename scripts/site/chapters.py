@@ -25,7 +25,7 @@ STARTS: dict[str, re.Pattern[str]] = {
     "OPTIONS": _SECOND,
     "PERFORMANCE": re.compile(r"## |### (Round trips|Share groups|Profiles|Records a|Milliseconds|Memory|Decoders)"),
     "PIPELINES": _SECOND,
-    "RELIABILITY": re.compile(r"## |### Pipelines: kills"),
+    "RELIABILITY": _SECOND,
     "SCHEMA_REGISTRY": _SECOND,
     "SECURITY_GUIDE": re.compile(r"## Hosted services$"),
     "SIDE_BY_SIDE": _SECOND,
@@ -33,6 +33,8 @@ STARTS: dict[str, re.Pattern[str]] = {
     "UI": _SECOND,
 }
 """By guide: the heading lines at which a page starts. A third-level heading starts a page below the second-level's."""
+KEPT = {"CHANGES": 2}
+"""By guide: how many of these headings stay on its own page with their text, so that it is not only a list of pages."""
 SHORT = {"MIGRATION": "Migration", "SIDE_BY_SIDE": "Side by side"}
 """By guide with a long title: what the titles of its chapters begin with instead."""
 
@@ -90,7 +92,7 @@ def split(name: str, text: str) -> Guide:
     lines, found = text.splitlines(), headings(text)
     titles = {"": found[0].title} | {each.anchor: each.title for each in found}
     pattern = STARTS.get(name)
-    starts = [each for each in found if pattern and pattern.match(lines[each.line])]
+    starts = [each for each in found if pattern and pattern.match(lines[each.line])][KEPT.get(name, 0) :]
     if not starts:
         return Guide([Page(name, text)], {each.anchor: (name, each.anchor) for each in found}, titles)
     top = Page(name, "\n".join(lines[: starts[0].line]).rstrip() + "\n")
@@ -110,7 +112,8 @@ def split(name: str, text: str) -> Guide:
         anchors |= _anchors_below(page, inside[1:])
     below = {page.name: {page.name, *(name for _, name in page.chapters)} for page in pages}
     for page in pages:
-        page.text += _contents(page, below, anchors if page is top else {})
+        title = "More changes" if page is top and name == "CHANGES" else "Contents"
+        page.text += _contents(page, below, anchors if page is top else {}, title)
     return Guide(pages, anchors, titles)
 
 
@@ -129,7 +132,7 @@ def _anchors_below(page: Page, inside: list[Heading]) -> dict[str, tuple[str, st
     return {old.anchor: (page.name, each.anchor) for old, each in zip(inside, new, strict=True)}
 
 
-def _contents(page: Page, below: dict[str, set[str]], anchors: dict[str, tuple[str, str]]) -> str:
+def _contents(page: Page, below: dict[str, set[str]], anchors: dict[str, tuple[str, str]], title: str) -> str:
     """The list of a page's chapters, with the old anchors next to their links; `docs/_static/site.js` follows these.
 
     below: by name of a page, the names of that page and of its chapters.
@@ -138,13 +141,13 @@ def _contents(page: Page, below: dict[str, set[str]], anchors: dict[str, tuple[s
         return ""
     folder = page.name.rpartition("/")[0]
     rows, tree = [], []
-    for title, name in page.chapters:
+    for chapter, name in page.chapters:
         target = name.removeprefix(f"{folder}/") if folder else name
         marks = "".join(
             f'<span id="{html.escape(old)}" data-page="{where}.html{"#" if new else ""}{html.escape(new)}"></span>'
             for old, (where, new) in anchors.items()
             if where in below[name]
         )
-        rows.append(f"- {marks}[{title}](/{name}.md)\n")
-        tree.append(f"{re.sub('[`*]', '', title)} <{target}>\n")
-    return f"\n## Contents\n{''.join(rows)}\n```{{toctree}}\n:hidden:\n\n{''.join(tree)}```\n"
+        rows.append(f"- {marks}[{chapter}](/{name}.md)\n")
+        tree.append(f"{re.sub('[`*]', '', chapter)} <{target}>\n")
+    return f"\n## {title}\n{''.join(rows)}\n```{{toctree}}\n:hidden:\n\n{''.join(tree)}```\n"

@@ -41,7 +41,12 @@ def test_requests_become_tasks_and_tasks_send(
     broker: Broker, make_topic: MakeTopic, start: Start, queue: dict[str, str]
 ) -> None:
     servers, requests, orders = broker.bootstrap_servers, make_topic(), make_topic()
-    queue |= {"KAFKA_SERVERS": servers, "KAFKA_REQUESTS": requests, "KAFKA_TOPIC": orders, "KAFKA_GROUP": requests}
+    queue |= {
+        "KAFKA_BOOTSTRAP_SERVERS": servers,
+        "KAFKA_REQUESTS": requests,
+        "KAFKA_TOPIC": orders,
+        "KAFKA_GROUP": requests,
+    }
     ask(servers, requests, 20)
     feed = start("celery_feed.py", **queue)
     worker = start(*WORK, *QUIET, **queue)
@@ -60,7 +65,12 @@ def test_no_request_is_lost_if_the_feed_is_killed_and_the_worker_stopped(
 ) -> None:
     servers, requests, orders = broker.bootstrap_servers, make_topic(), make_topic()
     count = 300
-    queue |= {"KAFKA_SERVERS": servers, "KAFKA_REQUESTS": requests, "KAFKA_TOPIC": orders, "KAFKA_GROUP": requests}
+    queue |= {
+        "KAFKA_BOOTSTRAP_SERVERS": servers,
+        "KAFKA_REQUESTS": requests,
+        "KAFKA_TOPIC": orders,
+        "KAFKA_GROUP": requests,
+    }
     ask(servers, requests, count)
     worker = start(*WORK, *QUIET, **queue)
     feed = start("celery_feed.py", **queue)
@@ -86,7 +96,7 @@ def test_no_request_is_lost_if_the_feed_is_killed_and_the_worker_stopped(
 def test_without_a_broker_the_feed_ends_and_tasks_are_tried_again(
     python: Path, start: Start, queue: dict[str, str], nobody: str
 ) -> None:
-    queue["KAFKA_SERVERS"] = nobody
+    queue["KAFKA_BOOTSTRAP_SERVERS"] = nobody
     done = run(python, "celery_feed.py", **queue)
     assert done.returncode == 1
     assert "celery_feed: " in done.stderr

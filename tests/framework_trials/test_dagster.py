@@ -55,7 +55,7 @@ def follow(python: Path, variables: dict[str, str], cursor: str) -> dict[str, An
 def home(folder: Path, servers: str, topic: str) -> dict[str, str]:
     """Variables of an empty instance of Dagster."""
     (folder / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
-    return {"DAGSTER_HOME": str(folder), "KAFKA_SERVERS": servers, "KAFKA_TOPIC": topic}
+    return {"DAGSTER_HOME": str(folder), "KAFKA_BOOTSTRAP_SERVERS": servers, "KAFKA_TOPIC": topic}
 
 
 def test_the_sensor_requests_the_hours_of_new_and_late_orders(

@@ -50,7 +50,7 @@ def test_the_migrations_match_the_models(python: Path, shop: dict[str, str]) -> 
 
 def test_orders_go_through_the_topic(broker: Broker, make_topic: MakeTopic, start: Start, shop: dict[str, str]) -> None:
     topic = make_topic()
-    shop |= {"KAFKA_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic, "KAFKA_GROUP": topic}
+    shop |= {"KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic, "KAFKA_GROUP": topic}
     server = start(*SERVE, cwd=SHOP, **shop)
     readers = [
         start("manage.py", "read_orders", cwd=SHOP, **shop | {"KAFKA_GROUP": group}) for group in (topic, f"{topic}-2")
@@ -79,7 +79,7 @@ def test_a_consumer_that_is_stopped_in_the_middle_continues(
 ) -> None:
     topic = make_topic(partitions=2)
     count = 20_000
-    shop |= {"KAFKA_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic, "KAFKA_GROUP": topic}
+    shop |= {"KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic, "KAFKA_GROUP": topic}
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for number in range(count):
             producer.send(topic, json.dumps({"number": number, "amount": 1}).encode(), key=b"%d" % (number % 7))
@@ -110,20 +110,24 @@ def test_orders_are_announced_later_if_there_is_no_broker(
 ) -> None:
     topic = make_topic()
     shop["KAFKA_TOPIC"] = topic
-    server = start(*SERVE, cwd=SHOP, **shop | {"KAFKA_SERVERS": nobody})
+    server = start(*SERVE, cwd=SHOP, **shop | {"KAFKA_BOOTSTRAP_SERVERS": nobody})
     assert httpx.post(f"{url_of(server)}/orders/ada/3", timeout=PATIENCE_S).status_code == 201
     assert "order 1 is announced later, by manage.py announce_orders" in server.output()
     check_quiet_end(server)
 
     for command, error in ("read_orders", nobody), ("announce_orders", "not all 1 orders could be announced"):
-        done = run(python, "manage.py", command, cwd=SHOP, **shop | {"KAFKA_SERVERS": nobody})
+        done = run(python, "manage.py", command, cwd=SHOP, **shop | {"KAFKA_BOOTSTRAP_SERVERS": nobody})
         assert done.returncode == 1
         assert error in done.stderr
         assert nobody in done.stderr
         assert "Traceback" not in done.stderr
     for announced in 1, 0:
         done = run(
-            python, "manage.py", "announce_orders", cwd=SHOP, **shop | {"KAFKA_SERVERS": broker.bootstrap_servers}
+            python,
+            "manage.py",
+            "announce_orders",
+            cwd=SHOP,
+            **shop | {"KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers},
         )
         assert done.stdout == f"{announced} orders announced\n", done.stderr
     assert values_of(broker.bootstrap_servers, topic, 1) == [(b"ada", b'{"number": 1, "amount": 3}')]
@@ -133,7 +137,7 @@ def test_a_process_that_forks_after_sending_still_sends(
     broker: Broker, make_topic: MakeTopic, python: Path, shop: dict[str, str]
 ) -> None:
     topic = make_topic()
-    shop |= {"KAFKA_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic}
+    shop |= {"KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic}
     done = run(python, "manage.py", "shell", "--no-imports", "-c", FORKING, cwd=SHOP, **shop)
     assert done.returncode == 0, done.stderr
     assert "later" not in done.stderr

@@ -19,7 +19,7 @@ SERVE = ("-m", "uvicorn", "--port", "0", "litestar_app:app")
 
 def test_orders_are_taken_and_added_up(broker: Broker, make_topic: MakeTopic, start: Start) -> None:
     topic = make_topic()
-    server = start(*SERVE, KAFKA_SERVERS=broker.bootstrap_servers, KAFKA_TOPIC=topic)
+    server = start(*SERVE, KAFKA_BOOTSTRAP_SERVERS=broker.bootstrap_servers, KAFKA_TOPIC=topic)
     with httpx.Client(base_url=url_of(server), timeout=PATIENCE_S) as client:
         for number in range(1, 5):
             answer = client.post("/orders/ada", json={"amount": number})
@@ -37,7 +37,7 @@ def test_each_confirmed_order_is_kept_if_the_service_is_stopped_meanwhile(
     broker: Broker, make_topic: MakeTopic, start: Start
 ) -> None:
     topic = make_topic()
-    server = start(*SERVE, KAFKA_SERVERS=broker.bootstrap_servers, KAFKA_TOPIC=topic)
+    server = start(*SERVE, KAFKA_BOOTSTRAP_SERVERS=broker.bootstrap_servers, KAFKA_TOPIC=topic)
     url = url_of(server)
     confirmed: list[int] = []
     under_way = threading.Event()
@@ -64,7 +64,7 @@ def test_each_confirmed_order_is_kept_if_the_service_is_stopped_meanwhile(
 
 
 def test_a_missing_broker_ends_the_start_with_a_clear_error(nobody: str, start: Start) -> None:
-    server = start(*SERVE, KAFKA_SERVERS=nobody)
+    server = start(*SERVE, KAFKA_BOOTSTRAP_SERVERS=nobody)
     assert server.finish(PATIENCE_S) == 3, server.output()[-2000:]  # uvicorn's status for a failed start
     assert nobody in server.output()
     assert "Application startup failed" in server.output()

@@ -35,7 +35,7 @@ def topics(prefix: str) -> dict[str, int]:
 def run_in_process(name: str, library: str, servers: str, prefix: str) -> str:
     """Run a program here; what it printed, and the traceback it ended with, if there is one."""
     os.environ.update(
-        KAFKA_SERVERS=servers,
+        KAFKA_BOOTSTRAP_SERVERS=servers,
         TOPIC=f"{prefix}-{name}",
         TOPIC_OUT=f"{prefix}-{name}-out",
         GROUP=f"{prefix}-{name}",

@@ -71,6 +71,16 @@ def test_chapters_below_a_chapter_are_listed_there() -> None:
     assert 'id="kafka-topics-list" data-page="COMMAND_LINE/kafka-topics.html#kafka-topics-list"' in guide.pages[0].text
 
 
+def test_the_changelog_begins_with_the_newest_changes() -> None:
+    text = "# Changelog\n## Unreleased\n### Added\n- a\n### Changed\n- b\n## 1.0\n### Added\n- c\n"
+    guide = chapters.split("CHANGES", text)
+    assert [page.name for page in guide.pages] == ["CHANGES", "CHANGES/changed", "CHANGES/10", "CHANGES/added-1"]
+    assert guide.pages[0].text.startswith("# Changelog\n## Unreleased\n### Added\n- a\n\n## More changes\n")
+    assert "[Changed](/CHANGES/changed.md)" in guide.pages[0].text
+    assert guide.anchors["added"] == ("CHANGES", "added")
+    assert guide.anchors["changed"] == ("CHANGES/changed", "")
+
+
 def test_a_short_guide_stays_as_it_is() -> None:
     guide = chapters.split("START", GUIDE)
     assert [page.text for page in guide.pages] == [GUIDE]
@@ -102,7 +112,7 @@ def test_the_links_of_the_pages_lead_to_pages_that_exist() -> None:
     assert site.moved("UI.md", sources.DOCS, "START", "START")[1] == "Web UI"
     with pytest.raises(ValueError, match=r"the link to ../Makefile on UI leads out of the site"):
         moved("../Makefile", sources.DOCS, "UI", "UI")
-    assert {"CHANGES/added", "HELPING", "recipes/index", "SPARK/exactly-once"} <= names
+    assert {"CHANGES/changed", "HELPING", "recipes/index", "SPARK/exactly-once"} <= names
     assert len(list(site.pages())) == len(names)
 
 

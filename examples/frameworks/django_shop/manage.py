@@ -2,8 +2,8 @@
 
 pip install kafka-columnar django
 python manage.py migrate
-KAFKA_SERVERS=localhost:9092 python manage.py runserver
-KAFKA_SERVERS=localhost:9092 python manage.py read_orders
+KAFKA_BOOTSTRAP_SERVERS=localhost:9092 python manage.py runserver
+KAFKA_BOOTSTRAP_SERVERS=localhost:9092 python manage.py read_orders
 curl -X POST localhost:8000/orders/ada/3
 curl localhost:8000/orders/ada
 """

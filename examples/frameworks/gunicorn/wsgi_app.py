@@ -3,7 +3,7 @@
 `gunicorn.conf.py` beside it has each worker make a producer after the fork, and close it before the worker ends.
 
     pip install kafka-columnar gunicorn
-    KAFKA_SERVERS=localhost:9092 gunicorn --config gunicorn.conf.py wsgi_app:app
+    KAFKA_BOOTSTRAP_SERVERS=localhost:9092 gunicorn --config gunicorn.conf.py wsgi_app:app
     curl -d 'three apples' localhost:8000/ada
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-SERVERS = os.environ.get("KAFKA_SERVERS", "localhost:9092")
+SERVERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
 TOPIC = os.environ.get("KAFKA_TOPIC", "orders")
 
 producer: KafkaProducer[str, bytes]

@@ -44,7 +44,7 @@ def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Start]:
 
 def test_fastapi_takes_orders_and_adds_them_up(broker: Broker, make_topic: MakeTopic, start: Start) -> None:
     topic = make_topic()
-    variables = {"KAFKA_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic}
+    variables = {"KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic}
     server = start("-m", "uvicorn", "--port", "0", "fastapi_app:app", **variables)
     with httpx.Client(base_url=url_of(server), timeout=PATIENCE_S) as client:
         for number in range(1, 5):
@@ -61,7 +61,7 @@ def test_fastapi_takes_orders_and_adds_them_up(broker: Broker, make_topic: MakeT
 
 def test_gunicorn_makes_a_producer_in_each_worker(broker: Broker, make_topic: MakeTopic, start: Start) -> None:
     topic = make_topic()
-    variables = {"KAFKA_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic}
+    variables = {"KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic}
     options = ("--config", "gunicorn.conf.py", "--bind", "127.0.0.1:0")
     server = start("-m", "gunicorn", *options, "wsgi_app:app", cwd=EXAMPLES / "gunicorn", **variables)
     url = url_of(server)
@@ -76,7 +76,7 @@ PRELOADED = """
 import asyncio, atexit, os
 from kafka import AsyncKafkaProducer, KafkaConsumer, KafkaProducer
 from kafka.errors import ForkedClientError
-servers, topic = os.environ["KAFKA_SERVERS"], os.environ["KAFKA_TOPIC"]
+servers, topic = os.environ["KAFKA_BOOTSTRAP_SERVERS"], os.environ["KAFKA_TOPIC"]
 producer = KafkaProducer(bootstrap_servers=servers)  # all of this in the master, before the fork
 consumer = KafkaConsumer(topic, bootstrap_servers=servers, auto_offset_reset="earliest", group_id="preloaded")
 unstarted = AsyncKafkaProducer(bootstrap_servers=servers)
@@ -104,7 +104,7 @@ def test_what_gunicorn_preloads_works_or_says_at_once_what_to_do(
 ) -> None:
     topic = make_topic()
     (tmp_path / "preloaded.py").write_text(PRELOADED)
-    variables = {"KAFKA_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic}
+    variables = {"KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers, "KAFKA_TOPIC": topic}
     server = start("-m", "gunicorn", "--preload", "--bind", "127.0.0.1:0", "preloaded:app", cwd=tmp_path, **variables)
     url = url_of(server)
     for path in "/send", "/poll":
@@ -121,7 +121,7 @@ def test_tasks_of_celery_send_from_forked_workers(
 ) -> None:
     topic = make_topic()
     variables = {
-        "KAFKA_SERVERS": broker.bootstrap_servers,
+        "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers,
         "KAFKA_TOPIC": topic,
         "CELERY_FOLDER": str(tmp_path / "tasks"),
     }
@@ -144,7 +144,7 @@ def test_tasks_of_celery_send_from_forked_workers(
 
 def test_a_scheduler_goes_on_after_each_fork(broker: Broker, make_topic: MakeTopic, start: Start) -> None:
     runs, results = make_topic(), make_topic()
-    variables = {"KAFKA_SERVERS": broker.bootstrap_servers, "KAFKA_RUNS": runs, "KAFKA_RESULTS": results}
+    variables = {"KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers, "KAFKA_RUNS": runs, "KAFKA_RESULTS": results}
     days = ["monday", "tuesday", "wednesday"]
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for day in days:

@@ -59,7 +59,7 @@ WIDGETS = (
 import os, signal, threading
 import kafka.notebook
 from kafka import KafkaConsumer, KafkaProducer
-servers = dict(bootstrap_servers=os.environ["KAFKA_SERVERS"])
+servers = dict(bootstrap_servers=os.environ["KAFKA_BOOTSTRAP_SERVERS"])
 producer = KafkaProducer(**servers)
 for number in range(10):
     producer.send("t", b"%d" % number).get(60)
@@ -116,7 +116,7 @@ import os, signal
 import pyarrow as pa
 import kafka
 from kafka import AsyncKafkaConsumer, KafkaConsumer, KafkaProducer
-servers = dict(bootstrap_servers=os.environ["KAFKA_SERVERS"])
+servers = dict(bootstrap_servers=os.environ["KAFKA_BOOTSTRAP_SERVERS"])
 reading = dict(auto_offset_reset="earliest", **servers)
 tp = kafka.TopicPartition("t", 0)
 def pause(done, total):
@@ -192,7 +192,7 @@ def run(code: str, argument: str, environment: dict[str, str], servers: str) -> 
     """What a program prints last, as JSON."""
     done = subprocess.run(
         [sys.executable, "-c", code, argument],
-        env=environment | {"KAFKA_SERVERS": servers},
+        env=environment | {"KAFKA_BOOTSTRAP_SERVERS": servers},
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,

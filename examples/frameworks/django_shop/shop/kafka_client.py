@@ -31,7 +31,7 @@ class _Producers:
         with self._lock:
             if self._producer is None:
                 self._producer = KafkaProducer(
-                    bootstrap_servers=settings.KAFKA_SERVERS,
+                    bootstrap_servers=settings.KAFKA_BOOTSTRAP_SERVERS,
                     bootstrap_timeout_ms=5_000,
                     delivery_timeout_ms=10_000,  # a request waits for the record, so give up early
                     request_timeout_ms=5_000,

@@ -1,4 +1,4 @@
-"""Settings of the shop. Kafka's are KAFKA_SERVERS, KAFKA_TOPIC and KAFKA_GROUP, from the environment."""
+"""Settings of the shop. Kafka's are KAFKA_BOOTSTRAP_SERVERS, KAFKA_TOPIC and KAFKA_GROUP, from the environment."""
 
 import os
 from pathlib import Path
@@ -19,6 +19,6 @@ DATABASES = {
     }
 }
 
-KAFKA_SERVERS = os.environ.get("KAFKA_SERVERS", "localhost:9092")
+KAFKA_BOOTSTRAP_SERVERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
 KAFKA_TOPIC = os.environ.get("KAFKA_TOPIC", "orders")
 KAFKA_GROUP = os.environ.get("KAFKA_GROUP", "shop")

@@ -24,7 +24,7 @@ class Command(BaseCommand):
         try:
             with KafkaConsumer(
                 settings.KAFKA_TOPIC,
-                bootstrap_servers=settings.KAFKA_SERVERS,
+                bootstrap_servers=settings.KAFKA_BOOTSTRAP_SERVERS,
                 group_id=settings.KAFKA_GROUP,
                 auto_offset_reset="earliest",
                 enable_auto_commit=False,
