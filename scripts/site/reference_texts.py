@@ -23,6 +23,8 @@ from sphinx.util.nodes import make_refnode
 ATTRIBUTES = ("attribute", "data", "property")
 _LEAD = re.compile(r"^(Returns|Raises|Yields|Requires|Like Java's)\b(?!:)", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
+_C_TYPE = re.compile(r"\b(?P<bool>bint)\b|\b(?:(?:unsigned )?long long|size_t|Py_ssize_t)\b")
+"""Cython's names of C types, which compiled modules declare: programs pass Python's own."""
 
 
 def mark_leads(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -41,13 +43,23 @@ def link_guides(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines
 def shorten_signature(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str | None
 ) -> tuple[str | None, str | None] | None:
-    """Leave out what a signature does not tell: the value of an enumeration, and options, which have their table."""
+    """Leave out what a signature does not tell: the value of an enumeration, and options, which have their table.
+
+    Numbers that the compiled modules declare as C types are `int` and `bool` to programs.
+    """
     if what == "class" and isinstance(obj, type):
         if issubclass(obj, enum.Enum) or getattr(obj, "_is_protocol", False) or name in subjects.RESULT_PATHS:
             return "", None
         if signature and signature.count("<factory>") > 1 and obj.__module__.startswith("kafka.config"):
             return "(**options)", None
-    return (signature.replace("<factory>", "..."), returned) if signature else None
+    if not signature:
+        return None
+    return python_types(signature.replace("<factory>", "...")), python_types(returned) if returned else returned
+
+
+def python_types(signature: str) -> str:
+    """A signature with Python's types in the place of C's."""
+    return _C_TYPE.sub(lambda found: "bool" if found["bool"] else "int", signature)
 
 
 def name_role(
