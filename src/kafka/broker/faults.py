@@ -143,7 +143,7 @@ class FaultRule:
         return True
 
     def remove(self) -> None:
-        """Remove the rule. Its effects so far remain."""
+        """Remove the rule, so that it matches no further request. What it has caused so far remains."""
         self._faults._remove(self)
 
     def matches(self, facts: RequestFacts) -> bool:
@@ -265,7 +265,7 @@ class Faults:
         return self._rules
 
     def clear(self) -> None:
-        """Remove all rules."""
+        """Remove all rules, so that the broker answers every further request as usual."""
         with self._lock:
             self._rules = ()
 

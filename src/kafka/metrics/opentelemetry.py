@@ -87,7 +87,7 @@ class MeterReporter(AbstractMetricsReporter):
             self._shown[full_name] = {each: of for each, of in shown.items() if each != name}
 
     def close(self) -> None:
-        """Stop exporting all metrics."""
+        """Stop exporting all metrics of the client. The client calls this when it closes."""
         with _lock:
             self._shown = {}
             for reporters in _instruments.get(self._meter, {}).values():

@@ -23,7 +23,7 @@ LABELS = ("client_id", "topic", "partition", "node")
 
 
 class HasMetrics(Protocol):
-    """Any client with metrics."""
+    """What a client needs for its metrics to be exported: every consumer, producer and admin client has it."""
 
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
         """Return the metrics; with ``raw``, as `KafkaMetric` objects by name."""
@@ -43,7 +43,11 @@ class KafkaCollector(Collector):
         self._clients: tuple[HasMetrics, ...] = clients
 
     def add(self, client: HasMetrics) -> None:
-        """Export the metrics of another client."""
+        """Export the metrics of another client, too.
+
+        Arguments:
+            client: a consumer, a producer or an admin client.
+        """
         self._clients = (*self._clients, client)
 
     def remove(self, client: HasMetrics) -> None:

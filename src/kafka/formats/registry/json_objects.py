@@ -28,10 +28,10 @@ class JsonObject:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        """Read the registry's JSON.
+        """Make an object from what the registry's REST API returned.
 
         Arguments:
-            src_dict: a JSON object.
+            src_dict: the parsed JSON object, with the API's names in camel case.
         """
         return cls(*[cls._READ.get(attribute, _same)(src_dict.get(name)) for attribute, name in _names(cls)])
 
@@ -46,10 +46,10 @@ class JsonMembers:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        """Read the registry's JSON.
+        """Make an object from what the registry's REST API returned.
 
         Arguments:
-            src_dict: a JSON object.
+            src_dict: the parsed JSON object, with the API's names in camel case.
         """
         return cls(dict(src_dict))  # type: ignore[call-arg]  # a dataclass
 

@@ -202,10 +202,10 @@ class SchemaVersion:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaVersion:
-        """Read the registry's JSON.
+        """Make an object from what the registry's REST API returned.
 
         Arguments:
-            src_dict: a JSON object.
+            src_dict: the parsed JSON object, with the API's names in camel case.
         """
         return cls(src_dict.get("subject"), src_dict.get("version"))
 
@@ -231,7 +231,7 @@ class Schema:
     schema_tags: list[SchemaTags] | None = field(default=None, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON to send to the registry."""
+        """Return a dict for the registry's REST API, with its names in camel case and without what is None."""
         return given(
             schema=self.schema_str,
             schemaType=self.schema_type,
@@ -284,10 +284,10 @@ class RegisteredSchema:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> RegisteredSchema:
-        """Read the registry's JSON.
+        """Make an object from what the registry's REST API returned.
 
         Arguments:
-            src_dict: a JSON object.
+            src_dict: the parsed JSON object, with the API's names in camel case.
         """
         return cls(
             src_dict.get("subject"),
