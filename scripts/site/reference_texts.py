@@ -16,6 +16,7 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst.states import Inliner
 from scripts.reference import subjects
+from scripts.reference.signatures import python_types
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.nodes import make_refnode
@@ -23,8 +24,6 @@ from sphinx.util.nodes import make_refnode
 ATTRIBUTES = ("attribute", "data", "property")
 _LEAD = re.compile(r"^(Returns|Raises|Yields|Requires|Like Java's)\b(?!:)", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
-_C_TYPE = re.compile(r"\b(?P<bool>bint)\b|\b(?:(?:unsigned )?long long|size_t|Py_ssize_t)\b")
-"""Cython's names of C types, which compiled modules declare: programs pass Python's own."""
 
 
 def mark_leads(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -55,11 +54,6 @@ def shorten_signature(
     if not signature:
         return None
     return python_types(signature.replace("<factory>", "...")), python_types(returned) if returned else returned
-
-
-def python_types(signature: str) -> str:
-    """A signature with Python's types in the place of C's."""
-    return _C_TYPE.sub(lambda found: "bool" if found["bool"] else "int", signature)
 
 
 def name_role(

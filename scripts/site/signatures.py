@@ -10,13 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
+from scripts.reference.signatures import wrapping
 from sphinx import addnodes
 from sphinx.application import Sphinx
-
-MOST_LETTERS = 92
-"""Length of a signature that fits a line of a desktop, with the name of the class, in letters."""
-MOST_LETTERS_ON_PHONES = 38
-"""The same for a phone, where the name of the class is not shown."""
 
 
 def mark_lengths(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -31,10 +27,7 @@ def wraps(signature: addnodes.desc_signature) -> str:
     if not any(list(each) for each in signature.findall(addnodes.desc_parameterlist)):
         return ""
     length = len(signature.astext())
-    hidden = sum(len(each.astext()) for each in signature.findall(addnodes.desc_addname))
-    if length > MOST_LETTERS:
-        return "wraps"
-    return "wraps-on-phones" if length - hidden > MOST_LETTERS_ON_PHONES else ""
+    return wrapping(length, length - sum(len(each.astext()) for each in signature.findall(addnodes.desc_addname)))
 
 
 def visit_parameters(writer: Any, node: nodes.Element) -> None:
