@@ -23,7 +23,7 @@ _NAMES: Final = {api.key: api.name for api in APIS.values()}
 
 
 class Action(Enum):
-    """The effect of a rule on a request or a connection."""
+    """The effect of a rule of `Faults` on a request or on a connection; the values describe it."""
 
     ERROR = "answer with an error"
     DELAY = "wait"

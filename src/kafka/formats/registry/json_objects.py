@@ -23,7 +23,7 @@ class JsonObject:
     """Readers for the fields whose values differ from the JSON values."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the registry's JSON."""
+        """Return a dict for the registry's REST API, with its names in camel case."""
         return given(**{name: _plain(getattr(self, attribute)) for attribute, name in _names(type(self))})
 
     @classmethod
@@ -40,7 +40,7 @@ class JsonMembers:
     """Base class for dataclasses with a single field, a dict of all members of the JSON object."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the registry's JSON."""
+        """Return a dict for the registry's REST API, with its names in camel case."""
         [(attribute, _)] = _names(type(self))
         return dict(getattr(self, attribute))
 
