@@ -204,7 +204,7 @@ demo: setup java
 docs: setup $(STAMPS)/docs
 	rm -rf build/docs/html
 	KAFKA_PURE=1 $(BIN)/python -m scripts.site.sources build/docs/source
-	$(BIN)/python -m sphinx -q -W --keep-going -a -j $(WORKERS) -b html -c docs -d build/docs/doctrees build/docs/source build/docs/html
+	KAFKA_PURE=1 $(BIN)/python -m sphinx -q -W --keep-going -a -j $(WORKERS) -b html -c docs -d build/docs/doctrees build/docs/source build/docs/html
 	$(BIN)/python -m scripts.site build/docs/html
 
 $(STAMPS)/docs: requirements/docs.txt $(STAMPS)/packages

@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "scripts.site.reference_texts",
+    "scripts.site.signatures",
 ]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
@@ -41,7 +42,6 @@ autodoc_typehints = "signature"
 autodoc_member_order = "groupwise"
 autodoc_preserve_defaults = True
 add_module_names = False
-python_maximum_signature_line_length = 70
 python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"  # the list of a class's methods is narrow
 napoleon_google_docstring = True
@@ -77,7 +77,10 @@ ATTRIBUTES = ("attribute", "data", "property")
 
 
 class AttributeTexts:
-    """Keeps the texts of attributes from napoleon, which takes what stands before a colon in them for a type."""
+    """Keeps the texts of attributes from napoleon, which takes what stands before a colon in them for a type.
+
+    It reads no sections in them either, such as the errors that a property raises, except in the text of a function.
+    """
 
     def __init__(self):
         self.text = []
@@ -88,7 +91,11 @@ class AttributeTexts:
 
     def put_back(self, app, what, name, obj, options, lines):
         """After napoleon."""
-        if what in ATTRIBUTES:
+        if what in ATTRIBUTES and "Raises:" in self.text:
+            from sphinx.ext.napoleon import GoogleDocstring
+
+            lines[:] = GoogleDocstring(self.text, app.config, app, "function", name, obj, options).lines()
+        elif what in ATTRIBUTES:
             lines[:] = self.text
 
 

@@ -64,7 +64,7 @@ MOST_LISTED = 5
 RESULTS_PAGE = "results"
 """The end of the names of the pages about what calls return."""
 NOT_SHOWN_FROM = (
-    *("BaseException", "dict", "int", "str", "tuple", "object"),
+    *("BaseException", "ImportError", "dict", "int", "str", "tuple", "object"),
     *("_UnixSelectorEventLoop", "BaseSelectorEventLoop", "BaseEventLoop", "AbstractEventLoop"),
 )
 """Classes whose methods are not repeated in the classes that inherit them."""

@@ -38,6 +38,8 @@ def sizes(site: Path, chromium: str) -> Iterator[str]:
             yield f"{each.page} is wider than {each.width} pixels"
         cut = f"{each.page} has a table that does not fit {each.width} pixels"
         yield from (f"{cut}: {text}" for text in each.cut_tables)
+        broken = f"{each.page} has a signature that breaks inside a word at {each.width} pixels"
+        yield from (f"{broken}: {text}" for text in each.broken_signatures)
 
 
 def main() -> int:

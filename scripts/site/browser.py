@@ -26,6 +26,17 @@ _TIMEOUT_S = 300
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _MEASURE = """<!doctype html><iframe id="frame" style="border:0"></iframe><script>
 const wide = (node) => node.scrollWidth > node.clientWidth + 1;
+function breaks(signature) {
+  const texts = signature.ownerDocument.createTreeWalker(signature, NodeFilter.SHOW_TEXT);
+  const range = signature.ownerDocument.createRange();
+  while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/[\\w.]+/g)) {
+    range.setStart(texts.currentNode, word.index);
+    range.setEnd(texts.currentNode, word.index + word[0].length);
+    if (range.getClientRects().length > 1) return true;
+  }
+  return false;
+}
+const beginning = (node) => node.textContent.trim().replace(/\\s+/g, " ").slice(0, 60);
 async function measure(page, width) {
   const frame = document.getElementById("frame");
   frame.style.width = width + "px";
@@ -38,7 +49,8 @@ async function measure(page, width) {
     page, width,
     height: inner.documentElement.scrollHeight,
     overflows: wide(inner.documentElement),
-    cut_tables: cut.map((table) => table.textContent.trim().replace(/\\s+/g, " ").slice(0, 60)),
+    cut_tables: cut.map(beginning),
+    broken_signatures: [...inner.querySelectorAll("dt.sig")].filter(breaks).map(beginning),
   };
 }
 (async () => {
@@ -51,13 +63,17 @@ async function measure(page, width) {
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """A page at one width: sizes in pixels, whether the page scrolls sideways, and the beginnings of cut tables."""
+    """A page at one width: sizes in pixels, and whether the page scrolls sideways.
+
+    Also the beginnings of tables that are cut, and of signatures that break inside a word.
+    """
 
     page: str
     width: int
     height: int
     overflows: bool
     cut_tables: list[str]
+    broken_signatures: list[str]
 
 
 class _Handler(SimpleHTTPRequestHandler):

@@ -16,6 +16,7 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst.states import Inliner
 from scripts.reference import subjects
+from scripts.reference.signatures import python_types
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.nodes import make_refnode
@@ -41,13 +42,18 @@ def link_guides(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines
 def shorten_signature(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str | None
 ) -> tuple[str | None, str | None] | None:
-    """Leave out what a signature does not tell: the value of an enumeration, and options, which have their table."""
+    """Leave out what a signature does not tell: the value of an enumeration, and options, which have their table.
+
+    Numbers that the compiled modules declare as C types are `int` and `bool` to programs.
+    """
     if what == "class" and isinstance(obj, type):
         if issubclass(obj, enum.Enum) or getattr(obj, "_is_protocol", False) or name in subjects.RESULT_PATHS:
             return "", None
         if signature and signature.count("<factory>") > 1 and obj.__module__.startswith("kafka.config"):
             return "(**options)", None
-    return (signature.replace("<factory>", "..."), returned) if signature else None
+    if not signature:
+        return None
+    return python_types(signature.replace("<factory>", "...")), python_types(returned) if returned else returned
 
 
 def name_role(

@@ -11,7 +11,7 @@ from kafka.structs import TopicPartition
 
 
 class HealthState(enum.Enum):
-    """Summary of a client's state."""
+    """A client's state in one word: `Health.state`. It is what the client has noticed; no request is sent for it."""
 
     STARTING = "starting"
     """The client has not reached the cluster yet, or was not started."""

@@ -28,7 +28,7 @@ __all__ = [
 
 
 class MessageField(StrEnum):
-    """The part of a record that is serialized."""
+    """The part of a record that a serializer or deserializer is called for: `SerializationContext.field`."""
 
     NONE = "none"
     KEY = "key"
@@ -68,7 +68,7 @@ class SerializationError(KafkaError, ValueError):
 
 
 class Serializer:
-    """Base class for serializers."""
+    """Base class for serializers with confluent-kafka's interface: callables that take a value and its context."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -83,7 +83,7 @@ class Serializer:
 
 
 class Deserializer:
-    """Base class for deserializers."""
+    """Base class for deserializers with confluent-kafka's interface: callables that take bytes and their context."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -120,38 +120,38 @@ class _Unpacked(Deserializer):
 
 
 class DoubleSerializer(_Packed):
-    """Serializes floats as eight big-endian bytes."""
+    """Serializes floats as eight big-endian bytes (IEEE 754); None stays None. Java: ``DoubleSerializer``."""
 
     __slots__ = ()
     _form = struct.Struct(">d")
 
 
 class DoubleDeserializer(_Unpacked):
-    """Deserializes eight big-endian bytes as a float."""
+    """Deserializes eight big-endian bytes as a float; None stays None. Java: ``DoubleDeserializer``."""
 
     __slots__ = ()
     _form = struct.Struct(">d")
 
 
 class IntegerSerializer(_Packed):
-    """Serializes integers as four big-endian bytes."""
+    """Serializes integers as four big-endian bytes, signed; None stays None. Java: ``IntegerSerializer``."""
 
     __slots__ = ()
     _form = struct.Struct(">i")
 
 
 class IntegerDeserializer(_Unpacked):
-    """Deserializes four big-endian bytes as an integer."""
+    """Deserializes four big-endian bytes as a signed integer; None stays None. Java: ``IntegerDeserializer``."""
 
     __slots__ = ()
     _form = struct.Struct(">i")
 
 
 class StringSerializer(Serializer):
-    """Serializes text.
+    """Serializes text as bytes; None stays None. Java: ``StringSerializer``.
 
     Arguments:
-        codec: the text encoding.
+        codec: the encoding, as `str.encode` takes it.
     """
 
     __slots__ = ("codec",)
@@ -177,10 +177,10 @@ class StringSerializer(Serializer):
 
 
 class StringDeserializer(Deserializer):
-    """Deserializes text.
+    """Deserializes bytes as text; None stays None. Java: ``StringDeserializer``.
 
     Arguments:
-        codec: the text encoding.
+        codec: the encoding, as `bytes.decode` takes it.
     """
 
     __slots__ = ("codec",)

@@ -93,7 +93,7 @@ class TopicPartitionReplica(NamedTuple):
 
 
 class MemberState:
-    """The state of a consumer's group membership."""
+    """The state of a consumer's membership in its group, as constants that kafka-python's programs compare with."""
 
     UNJOINED = "<unjoined>"
     REBALANCING = "<rebalancing>"

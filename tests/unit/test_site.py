@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripts.reference import docstrings, errors_page, history, links, names_pages, options_page, subjects
+from scripts.reference import docstrings, errors_page, history, links, names_pages, options_page, signatures, subjects
 from scripts.site import sources
 
 import kafka
@@ -172,6 +172,19 @@ def test_the_first_sentence_ends_at_a_colon_or_full_stop_outside_of_code() -> No
     assert names_pages.summary("Use `a: b` for it. More.\n\nEven more.") == "Use `a: b` for it"
     assert names_pages.summary("Return some: one or more") == "Return some"
     assert names_pages.summary("Compare them (Java: `A`). More.") == "Compare them (Java: `A`)"
+
+
+def test_signatures_show_the_types_of_python() -> None:
+    shown = "(timestamp_ms: long long, key: bytes | None, is_last: bint) -> Py_ssize_t"
+    assert signatures.python_types(shown) == "(timestamp_ms: int, key: bytes | None, is_last: bool) -> int"
+    assert signatures.python_types("(belong_longer: str)") == "(belong_longer: str)"
+
+
+def test_signatures_wrap_where_they_do_not_fit() -> None:
+    assert signatures.wrapping(38, 20) == ""
+    assert signatures.wrapping(60, 38) == ""
+    assert signatures.wrapping(60, 39) == "wraps-on-phones"
+    assert signatures.wrapping(93, 20) == "wraps"
 
 
 def test_a_dead_link_and_a_foreign_asset_are_found(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ class ResourcePatternFilter:
         self.validate()
 
     def validate(self) -> None:
-        """Raise `IllegalArgumentError` for a value of the wrong type."""
+        """Check the types of the values. Raises `IllegalArgumentError` for a wrong one; the constructor calls this."""
         _check("resource_type", ResourceType, self.resource_type)
         _check("pattern_type", ACLResourcePatternType, self.pattern_type)
 
@@ -129,7 +129,10 @@ class ResourcePattern(ResourcePatternFilter):
         super().__init__(resource_type, resource_name, pattern_type)
 
     def validate(self) -> None:
-        """Also raise `IllegalArgumentError` for values that are valid only in filters."""
+        """Check the values; the constructor calls this.
+
+        Raises `IllegalArgumentError` for a value of the wrong type, and for one that is valid only in filters.
+        """
         super().validate()
         if self.resource_type == ResourceType.ANY:
             raise IllegalArgumentError("resource_type: ANY is valid only in filters")
@@ -162,7 +165,7 @@ class ACLFilter:
         self.validate()
 
     def validate(self) -> None:
-        """Raise `IllegalArgumentError` for a value of the wrong type."""
+        """Check the types of the values. Raises `IllegalArgumentError` for a wrong one; the constructor calls this."""
         _check("operation", ACLOperation, self.operation)
         _check("permission_type", ACLPermissionType, self.permission_type)
         _check("resource_pattern", ResourcePatternFilter, self.resource_pattern)
@@ -195,7 +198,10 @@ class ACL(ACLFilter):
     """
 
     def validate(self) -> None:
-        """Also raise `IllegalArgumentError` for values that are valid only in filters."""
+        """Check the values; the constructor calls this.
+
+        Raises `IllegalArgumentError` for a value of the wrong type, and for one that is valid only in filters.
+        """
         super().validate()
         if self.operation == ACLOperation.ANY:
             raise IllegalArgumentError("operation: ANY is valid only in filters")

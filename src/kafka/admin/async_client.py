@@ -90,7 +90,7 @@ class AsyncKafkaAdminClient(
             raise
 
     async def close(self) -> None:
-        """Close the connections. Closing a closed client has no effect."""
+        """Close the connections, and stop reporting metrics. Closing a closed client has no effect."""
         if self._core is None or self._runs_on.was_left_by_fork:  # after a fork, only the parent may close connections
             return
         if self._closing is None:
@@ -98,7 +98,7 @@ class AsyncKafkaAdminClient(
         await asyncio.shield(self._closing)  # cancelling the wait does not stop the closing
 
     async def stop(self) -> None:
-        """Alias of `close`, under the name that other asyncio clients use."""
+        """Close the connections: another name of `close`, for programs that use `start` and `stop` with all clients."""
         await self.close()
 
     async def _close(self, core: ClientCore) -> None:

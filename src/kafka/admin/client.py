@@ -86,7 +86,7 @@ class KafkaAdminClient(
         self._closed = False
 
     def close(self) -> None:
-        """Close the connections. Closing a closed client has no effect."""
+        """Close the connections, and stop reporting metrics. Closing a closed client has no effect."""
         if self._closed:
             return
         self._close_polled_client()

@@ -99,12 +99,15 @@ async def describe_topic_partitions(
 
 
 class UpdateFeatureType(EnumHelper, IntEnum):
-    """Whether an update raises or lowers the level of a feature."""
+    """What an update may do to the level of a feature (KIP-584, KIP-778). Java: ``FeatureUpdate.UpgradeType``."""
 
     UNKNOWN = 0
     UPGRADE = 1
+    """Raise it only."""
     SAFE_DOWNGRADE = 2
+    """Lower it if no metadata is lost."""
     UNSAFE_DOWNGRADE = 3
+    """Lower it even if metadata is lost."""
 
 
 ApiKey = IntEnum("ApiKey", {name: key for key, name in API_NAMES.items()})  # type: ignore[misc]  # from a table

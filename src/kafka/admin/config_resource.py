@@ -11,14 +11,19 @@ from kafka.errors import IllegalArgumentError, UnknownNameError
 
 
 class ConfigResourceType(EnumHelper, IntEnum):
-    """The types of resources that have a configuration."""
+    """The types of resources that have a configuration. Java: ``ConfigResource.Type``."""
 
     UNKNOWN = 0
     TOPIC = 2
+    """A topic, by its name."""
     BROKER = 4
+    """A broker, by its node id as a string; "" for the defaults of all brokers."""
     BROKER_LOGGER = 8
+    """The log levels of a broker, by its node id as a string (KIP-412)."""
     CLIENT_METRICS = 16
+    """A subscription to metrics of clients, by its name (KIP-714)."""
     GROUP = 32
+    """A group, by its id (KIP-848)."""
 
 
 class AlterConfigOp(EnumHelper, IntEnum):
@@ -85,7 +90,7 @@ def _resource_type(given: ConfigResourceType | str | int) -> ConfigResourceType:
 
 
 class ConfigType(EnumHelper, IntEnum):
-    """Types of configuration values."""
+    """The type of a setting's value, which itself is a string (KIP-569). Java: ``ConfigEntry.ConfigType``."""
 
     UNKNOWN = 0
     BOOLEAN = 1
@@ -100,17 +105,25 @@ class ConfigType(EnumHelper, IntEnum):
 
 
 class ConfigSourceType(EnumHelper, IntEnum):
-    """Sources of configuration values."""
+    """Where the value of a setting comes from. Java: ``ConfigEntry.ConfigSource``."""
 
     UNKNOWN = 0
     DYNAMIC_TOPIC_CONFIG = 1
+    """It was set on the topic."""
     DYNAMIC_BROKER_CONFIG = 2
+    """It was set on this broker."""
     DYNAMIC_DEFAULT_BROKER_CONFIG = 3
+    """It was set as the default of all brokers."""
     STATIC_BROKER_CONFIG = 4
+    """It is in the broker's properties file."""
     DEFAULT_CONFIG = 5
+    """It is Kafka's default."""
     DYNAMIC_BROKER_LOGGER_CONFIG = 6
+    """It is a log level that was set on this broker (KIP-412)."""
     DYNAMIC_CLIENT_METRICS_CONFIG = 7
+    """It was set on the subscription to metrics (KIP-714)."""
     DYNAMIC_GROUP_CONFIG = 8
+    """It was set on the group (KIP-848)."""
 
     @classmethod
     def dynamic_for_resource_type(cls, resource_type: ConfigResourceType) -> "ConfigSourceType":
@@ -137,13 +150,18 @@ _OWN = {
 
 
 class ConfigFilterType(EnumHelper, IntEnum):
-    """Selects which settings to include in a result."""
+    """Selects the settings that the result of `describe_configs` shows: its argument ``config_filter``."""
 
     ALL = 0
+    """Every setting."""
     DYNAMIC = 1
+    """Settings that can be changed: not those that are read-only."""
     MODIFIED = 2
+    """Settings whose value was set on the resource itself."""
     DEFAULT = 3
+    """Settings whose value was not set on the resource itself."""
     STATIC = 4
+    """Settings with a value from the broker's properties file."""
 
     def should_skip(self, config_source: ConfigSourceType) -> bool:
         """Return whether to leave out values from this source."""

@@ -25,15 +25,15 @@ class DescribedGroups(list[GroupInformation]):
         return {each.group: each for each in self}
 
     def keys(self) -> KeysView[str]:
-        """Return the group ids."""
+        """Return the ids of the described groups, in the requested order."""
         return self._by_id().keys()
 
     def values(self) -> ValuesView[GroupInformation]:
-        """Return the descriptions."""
+        """Return the descriptions, in the requested order; iterating over the list yields the same."""
         return self._by_id().values()
 
     def items(self) -> ItemsView[str, GroupInformation]:
-        """Return pairs of group id and description."""
+        """Return pairs of a group id and its description, in the requested order."""
         return self._by_id().items()
 
     def __getitem__(self, at: Any) -> Any:

@@ -40,13 +40,18 @@ class GroupState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-pyt
 
 
 class GroupType(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-python's
-    """The types of groups (KIP-848, KIP-932, KIP-1071)."""
+    """The types of groups, which brokers name since Kafka 3.8. Java: ``GroupType``."""
 
     UNKNOWN = "Unknown"
+    """A type that this release does not know."""
     CLASSIC = "classic"
+    """A group whose members use the classic protocol: of consumers, or of others such as Kafka Connect's workers."""
     CONSUMER = "consumer"
+    """A consumer group whose members use the protocol of KIP-848."""
     SHARE = "share"
+    """A share group (KIP-932)."""
     STREAMS = "streams"
+    """A group of Kafka Streams (KIP-1071)."""
 
 
 class MemberToRemove(NamedTuple):

@@ -29,11 +29,17 @@ class OffsetSpec(EnumHelper, IntEnum):
     """Special offsets to look up, such as the first one. The values are the special timestamps in the protocol."""
 
     LATEST = -1
+    """The end: the offset after the last record."""
     EARLIEST = -2
+    """The first offset that still exists."""
     MAX_TIMESTAMP = -3
+    """The record with the largest timestamp (KIP-734)."""
     EARLIEST_LOCAL = -4
+    """The first offset on the broker's own disks, with tiered storage (KIP-405)."""
     LATEST_TIERED = -5
+    """The last offset in remote storage, with tiered storage (KIP-1005)."""
     EARLIEST_PENDING_UPLOAD = -6
+    """The first offset that is not in remote storage yet, with tiered storage (KIP-1023)."""
 
 
 class OffsetTimestamp(int):
@@ -55,10 +61,12 @@ class OffsetShift(int):
 
 
 class IsolationLevel(EnumHelper, IntEnum):
-    """Whether to include the offsets of records in open transactions."""
+    """Whether the end of a partition includes records of open transactions. Java: ``IsolationLevel``."""
 
     READ_UNCOMMITTED = 0
+    """It does: `OffsetSpec.LATEST` is the high watermark."""
     READ_COMMITTED = 1
+    """It does not: `OffsetSpec.LATEST` is the last stable offset, the first offset of the oldest open transaction."""
 
 
 def time_or_spec(what: str, given: Any) -> int:

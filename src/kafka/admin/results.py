@@ -17,7 +17,11 @@ from kafka.wire.structs import Struct
 
 
 class Result(dict[str, Any]):
-    """A response as a dict; ``result.key`` is ``result["key"]``."""
+    """A response of a broker as a dict: its fields by their names in snake case.
+
+    Each field is also an attribute: ``result.error_code`` is ``result["error_code"]``. Raises `AttributeError` for an
+    attribute that is not a field.
+    """
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -226,7 +230,13 @@ class DescribedConfigs(list[DescribeConfigsResult]):
         return found
 
     def of(self, resource: ConfigResource) -> dict[str, dict[str, Any]]:
-        """Return the settings of one resource that are selected by ``config_filter``."""
+        """Return the settings of one resource, by their names, that ``config_filter`` selects.
+
+        Arguments:
+            resource: one of those that were described.
+
+        Raises `KeyError` for a resource that was not described.
+        """
         return self._by_kind()[_kind(resource.resource_type)][resource.name]
 
     def __getitem__(self, key: Any) -> Any:
@@ -236,19 +246,24 @@ class DescribedConfigs(list[DescribeConfigsResult]):
         return key in self._by_kind() if isinstance(key, str) else super().__contains__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """See `dict.get`."""
+        """Return the settings of all resources of a type, by the resources' names.
+
+        Arguments:
+            key: the type in lower case, such as "topic".
+            default: what to return if no resource of this type was described.
+        """
         return self._by_kind().get(key, default)
 
     def keys(self) -> Any:
-        """See `dict.keys`."""
+        """Return the types of the described resources, in lower case, such as "topic"."""
         return self._by_kind().keys()
 
     def values(self) -> Any:
-        """See `dict.values`."""
+        """Return, for each type of resource, the settings by the resources' names."""
         return self._by_kind().values()
 
     def items(self) -> Any:
-        """See `dict.items`."""
+        """Return pairs of a type of resource, such as "topic", and the settings by the resources' names."""
         return self._by_kind().items()
 
 

@@ -27,7 +27,7 @@ from kafka.wire.api.write_txn_markers import WritableTxnMarker, WritableTxnMarke
 
 
 class TransactionState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-python's
-    """The states of a transaction."""
+    """The states of a transaction, as its coordinator reports them (KIP-664). Java: ``TransactionState``."""
 
     EMPTY = "Empty"
     ONGOING = "Ongoing"

@@ -17,7 +17,7 @@ from kafka.wire.api.describe_user_scram_credentials import DescribeUserScramCred
 
 
 class ScramMechanism(IntEnum):
-    """The SCRAM mechanisms that credentials can have."""
+    """The SCRAM mechanisms that a user's credentials can be for (KIP-554). Java: ``ScramMechanism``."""
 
     UNKNOWN = 0
     SCRAM_SHA_256 = 1

@@ -23,7 +23,7 @@ _NAMES: Final = {api.key: api.name for api in APIS.values()}
 
 
 class Action(Enum):
-    """The effect of a rule on a request or a connection."""
+    """The effect of a rule of `Faults` on a request or on a connection; the values describe it."""
 
     ERROR = "answer with an error"
     DELAY = "wait"
@@ -143,7 +143,7 @@ class FaultRule:
         return True
 
     def remove(self) -> None:
-        """Remove the rule. Its effects so far remain."""
+        """Remove the rule, so that it matches no further request. What it has caused so far remains."""
         self._faults._remove(self)
 
     def matches(self, facts: RequestFacts) -> bool:
@@ -265,7 +265,7 @@ class Faults:
         return self._rules
 
     def clear(self) -> None:
-        """Remove all rules."""
+        """Remove all rules, so that the broker answers every further request as usual."""
         with self._lock:
             self._rules = ()
 

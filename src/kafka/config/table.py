@@ -37,7 +37,7 @@ Slice = TypeVar("Slice")
 
 @functools.cache
 def option_table() -> dict[str, Option]:
-    """Return every option by name."""
+    """Return every option by its name: its default, its parser, its text, and the clients that have it."""
     table: dict[str, Option] = {}
     for cls, clients in _SLICES.items():
         for field in dataclasses.fields(cls):

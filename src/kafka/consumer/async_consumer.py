@@ -42,7 +42,11 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
         self._make_parts(parse_consumer(options))
 
     async def start(self) -> None:
-        """Find the cluster, and subscribe to the given topics. Raises `NoBrokersAvailable`."""
+        """Find the cluster, and subscribe to the topics that the constructor got. ``async with`` calls this.
+
+        Raises `NoBrokersAvailable`, which names each bootstrap server and its last error, and `IllegalStateError` if
+        the consumer was started before.
+        """
         if self._started:
             raise IllegalStateError("the consumer has been started already")
         self._make_poll_loop(self._parsed)

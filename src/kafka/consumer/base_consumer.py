@@ -189,12 +189,12 @@ class BaseConsumer:
             self._core.pause(state)
 
     def resume(self, *partitions: TopicPartition) -> None:
-        """Resume returning records from these partitions."""
+        """Return records from these partitions again, after `pause`, from their positions on. Java: ``resume()``."""
         for state in [self._assigned(tp) for tp in partitions]:
             self._core.resume(state)
 
     def paused(self) -> set[TopicPartition]:
-        """Return the paused partitions."""
+        """Return the assigned partitions that `pause` has paused and `resume` has not resumed. Java: ``paused()``."""
         self._take_ahead(ASSIGNMENT_WAIT_MS)
         return {state.tp for state in self._core.subscription.states() if state.paused}
 

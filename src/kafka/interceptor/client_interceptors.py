@@ -60,7 +60,7 @@ class ProducerInterceptor:
         """
 
     def close(self) -> None:
-        """Handle the closing of the producer."""
+        """Called when the producer closes, to release what the interceptor holds; does nothing by default."""
 
 
 class ConsumerInterceptor:
@@ -93,7 +93,7 @@ class ConsumerInterceptor:
         """
 
     def close(self) -> None:
-        """Handle the closing of the consumer."""
+        """Called when the consumer closes, to release what the interceptor holds; does nothing by default."""
 
 
 I = TypeVar("I", ProducerInterceptor, ConsumerInterceptor)  # noqa: E741  # the kind of interceptors in a chain

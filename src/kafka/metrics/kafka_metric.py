@@ -102,7 +102,7 @@ class Quota:
         return Quota(lower_bound, False)
 
     def is_upper_bound(self) -> bool:
-        """Return whether larger values are forbidden."""
+        """Return whether the bound is the largest permitted value; otherwise it is the smallest."""
         return self._upper
 
     @property
@@ -111,7 +111,11 @@ class Quota:
         return self._bound
 
     def is_acceptable(self, value: float) -> bool:
-        """Return whether a value is permitted."""
+        """Return whether a value is within the bound; the bound itself is.
+
+        Arguments:
+            value: in the unit of the metric.
+        """
         return value <= self._bound if self._upper else value >= self._bound
 
     def __eq__(self, other: object) -> bool:

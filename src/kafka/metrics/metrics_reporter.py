@@ -50,18 +50,18 @@ class DictReporter(AbstractMetricsReporter):
         self._store: dict[str, dict[str, KafkaMetric]] = {}
 
     def snapshot(self) -> dict[str, dict[str, float]]:
-        """Return the current values by category and name."""
+        """Return the current values as a dict by category, of dicts by the names of the metrics."""
         with self._lock:
             kept = {category: dict(metrics) for category, metrics in self._store.items()}
         return {category: {name: each.value() for name, each in metrics.items()} for category, metrics in kept.items()}
 
     def init(self, metrics: Sequence[KafkaMetric]) -> None:
-        """See `AbstractMetricsReporter`."""
+        """Add the metrics that exist already. The client calls this when it adds the reporter."""
         for metric in metrics:
             self.metric_change(metric)
 
     def metric_change(self, metric: KafkaMetric) -> None:
-        """See `AbstractMetricsReporter`."""
+        """Add a metric, or replace the one of the same category and name. The client calls this."""
         with self._lock:
             self._store.setdefault(self.get_category(metric), {})[metric.metric_name.name] = metric
 
@@ -92,4 +92,4 @@ class DictReporter(AbstractMetricsReporter):
         """
 
     def close(self) -> None:
-        """Do nothing; the metrics are kept."""
+        """Do nothing: `snapshot` keeps returning the metrics after their client has closed."""

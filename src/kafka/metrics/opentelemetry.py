@@ -47,7 +47,7 @@ class MeterReporter(AbstractMetricsReporter):
         """
 
     def init(self, metrics: Iterable[KafkaMetric]) -> None:
-        """Export the existing metrics.
+        """Export the metrics that exist already. The client calls this when it adds the reporter.
 
         Arguments:
             metrics: the client's metrics so far.
@@ -56,10 +56,10 @@ class MeterReporter(AbstractMetricsReporter):
             self.metric_change(metric)
 
     def metric_change(self, metric: KafkaMetric) -> None:
-        """Export a new or changed metric.
+        """Export a new or changed metric. The client calls this.
 
         Arguments:
-            metric: the metric.
+            metric: the metric; its value is read whenever OpenTelemetry collects.
         """
         name = metric.metric_name
         full_name = _full_name(name)
@@ -75,7 +75,7 @@ class MeterReporter(AbstractMetricsReporter):
             )
 
     def metric_removal(self, metric: KafkaMetric) -> None:
-        """Stop exporting a metric.
+        """Stop exporting a metric. The client calls this when it removes one.
 
         Arguments:
             metric: the removed metric.
@@ -87,7 +87,7 @@ class MeterReporter(AbstractMetricsReporter):
             self._shown[full_name] = {each: of for each, of in shown.items() if each != name}
 
     def close(self) -> None:
-        """Stop exporting all metrics."""
+        """Stop exporting all metrics of the client. The client calls this when it closes."""
         with _lock:
             self._shown = {}
             for reporters in _instruments.get(self._meter, {}).values():

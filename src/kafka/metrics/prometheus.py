@@ -23,10 +23,10 @@ LABELS = ("client_id", "topic", "partition", "node")
 
 
 class HasMetrics(Protocol):
-    """Any client with metrics."""
+    """What a client needs for its metrics to be exported: every consumer, producer and admin client has it."""
 
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Return the metrics; with ``raw``, as `KafkaMetric` objects by name."""
+        """Return the current values by group and name; with ``raw``, the `KafkaMetric` objects by `MetricName`."""
 
 
 class KafkaCollector(Collector):
@@ -43,7 +43,11 @@ class KafkaCollector(Collector):
         self._clients: tuple[HasMetrics, ...] = clients
 
     def add(self, client: HasMetrics) -> None:
-        """Export the metrics of another client."""
+        """Export the metrics of another client, too.
+
+        Arguments:
+            client: a consumer, a producer or an admin client.
+        """
         self._clients = (*self._clients, client)
 
     def remove(self, client: HasMetrics) -> None:
@@ -55,7 +59,7 @@ class KafkaCollector(Collector):
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Return the current values."""
+        """Return the current values: a gauge for each name. prometheus_client calls this for each scrape."""
         families: dict[str, GaugeMetricFamily] = {}
         for client in self._clients:
             for name, metric in client.metrics(raw=True).items():

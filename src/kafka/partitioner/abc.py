@@ -17,7 +17,7 @@ class KnownPartitions(Protocol):
 
 
 class Partitioner(abc.ABC):
-    """Chooses a partition based on the whole record (Java's `Partitioner`)."""
+    """Base class of partitioners that see the whole record: the option ``partitioner``. Java: ``Partitioner``."""
 
     @abc.abstractmethod
     def partition(

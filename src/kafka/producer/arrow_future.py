@@ -93,7 +93,7 @@ class FutureArrowResult:
         return self._error()
 
     def succeeded(self) -> bool:
-        """Return whether all rows have been delivered."""
+        """Return whether all rows have been delivered; False while some are in flight. Does not wait."""
         self._look()
         return self.is_done and self._error() is None
 
@@ -133,7 +133,10 @@ class FutureArrowResult:
         return self._add(None, partial(f, *args, **kwargs))
 
     def add_both(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> FutureArrowResult:
-        """Call ``f`` on success or failure; returns this future."""
+        """Call ``f`` as `add_callback` does if all rows are delivered, and as `add_errback` does otherwise.
+
+        Returns this future.
+        """
         return self._add(partial(f, *args, **kwargs), partial(f, *args, **kwargs))
 
     def __await__(self) -> Generator[Any, None, ArrowResult]:

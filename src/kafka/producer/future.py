@@ -143,13 +143,13 @@ class FutureRecordMetadata:
         return self.place()[0]
 
     def succeeded(self) -> bool:
-        """Return whether the record has been delivered."""
+        """Return whether the record has been delivered; False while it is in flight. Does not wait."""
         batch, _ = self.place()
         batch.look()
         return batch.done and batch.error is None
 
     def failed(self) -> bool:
-        """Return whether the record has failed."""
+        """Return whether the record has failed; False while it is in flight. Does not wait."""
         return self.exception is not None
 
     def retriable(self) -> bool:

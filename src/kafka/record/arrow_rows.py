@@ -28,7 +28,7 @@ _KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic")
 
 @dataclass(frozen=True, slots=True)
 class EncodedBatch:
-    """A batch of encoded rows."""
+    """A record batch that `ArrowRows.encode` made of some rows, ready for a produce request."""
 
     data: Buffer
     """The encoded batch. For an idempotent producer, `set_producer_state` adds the sequence (magic 2 only)."""
@@ -47,17 +47,27 @@ class EncodedBatch:
 class ArrowRows:
     """The rows of an Arrow table or batch, to be encoded as records.
 
-    Columns: `value` (string or binary, including large and view variants and dictionaries), and any of `key`
-    (likewise), `headers` (list of structs of `key` and `value`, or a map), `partition` (integer), `timestamp` (a
-    timestamp of any unit, or integer milliseconds) and `topic` (string). A null value is a tombstone; with a null
-    partition, the key determines the partition; a null timestamp is replaced by the timestamp that the caller passes.
+    The column ``value`` is required; the others may be missing:
+
+    - ``value``: string or binary, including large and view variants and dictionaries. A null is a tombstone.
+    - ``key``: like ``value``. A null is a record without a key.
+    - ``headers``: a list of structs of ``key`` and ``value``, or a map.
+    - ``partition``: integer. With a null, the key determines the partition.
+    - ``timestamp``: a timestamp of any unit, or integer milliseconds. A null is replaced by the timestamp that the
+      caller passes to `encode`.
+    - ``topic``: string.
 
     Attributes:
-        has_key, has_partition, has_topic: whether there is a column `key`, `partition` or `topic`.
+        has_key: whether there is a column ``key``.
+        has_partition: whether there is a column ``partition``.
+        has_topic: whether there is a column ``topic``.
     """
 
     def __init__(self, rows: pa.Table | pa.RecordBatch) -> None:
         """Check the columns and convert them to the encoder's layout. Columns with a single chunk are not copied.
+
+        Args:
+            rows: a row for each record.
 
         Raises:
             TypeError: `rows` is not a table, or a column has an unsupported type.
@@ -103,7 +113,7 @@ class ArrowRows:
         return int(self._key_array.nbytes + self._value_array.nbytes)
 
     def all_rows(self) -> memoryview:
-        """Return all row numbers as int32."""
+        """Return the numbers of all rows, 0 to ``len(self) - 1`` in order, as a memoryview of int32."""
         return row_numbers(self._count)
 
     def topics(self) -> dict[str, memoryview]:

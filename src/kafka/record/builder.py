@@ -95,7 +95,7 @@ class BatchBuilder:
         self.clear()
 
     def clear(self) -> None:
-        """Start another batch with the same options."""
+        """Drop the appended records, and start another batch with the same magic, codec and size limit."""
         self._count = 0
         self._appending = False
         self._size = HEADER_SIZE
@@ -280,13 +280,13 @@ class BatchBuilder:
     ) -> cython.Py_ssize_t:
         """Add a record if this only requires copying it; if not, the caller must use `append_if_room`.
 
+        In the compiled variant, nothing here releases the GIL or runs other code, so no other thread can intervene.
+
         Args:
             timestamp_ms: milliseconds since the epoch.
             key: the key as bytes, or None.
             value: the value as bytes, or None for a tombstone.
             headers: as returned by `encode_headers`, or None.
-
-        In the compiled variant, nothing here releases the GIL or runs other code, so no other thread can intervene.
 
         Returns:
             The record's offset within the batch, or -1 if more than copying is required: for the first record, if there

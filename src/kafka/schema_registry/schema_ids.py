@@ -74,13 +74,19 @@ class SchemaId:
         return payload
 
     def id_to_bytes(self) -> bytes:
-        """Return the prefix with the id."""
+        """Return the bytes before a value: 0x00, the id in four big-endian bytes, and for Protobuf the message indexes.
+
+        Raises `SerializationError` if the id is unknown.
+        """
         if self.id is None:
             raise SerializationError("the registry returned no id for the schema")
         return prefix_of(self.id, self.message_indexes)
 
     def guid_to_bytes(self) -> bytes:
-        """Return the prefix with the GUID."""
+        """Return the bytes for a record's header: 0x01, the GUID's 16 bytes, and for Protobuf the message indexes.
+
+        Raises `SerializationError` if the GUID is unknown.
+        """
         if self.guid is None:
             raise SerializationError("the registry returned no GUID for the schema; Confluent's does so since 8.0")
         indexes = b"" if self.message_indexes is None else index_bytes(self.message_indexes)

@@ -62,7 +62,8 @@ class Report:
         problems: descriptions of violated guarantees; empty if there are none.
         story: the lines of the event log.
         digest: a digest of the event log.
-        sent, acknowledged: numbers of records.
+        sent: number of records that the producers sent.
+        acknowledged: number of records that the brokers acknowledged.
         virtual_s: the virtual duration, in seconds.
     """
 

@@ -13,6 +13,8 @@ PAGES = {
     "wide.html": '<div style="width: 600px">wide</div>',
     "table.html": '<div class="table-wrapper" style="overflow: auto; width: 300px"><table><tr><td>'
     '<div style="width: 500px">a cell</div></td></tr></table></div>',
+    "signatures.html": '<dl style="width: 300px; font: 16px monospace; overflow-wrap: break-word">'
+    f'<dt class="sig">whole(<em>{"first, " * 20}</em>)</dt><dt class="sig">cut({"x" * 60})</dt></dl>',
 }
 """By name: the content of a page. A phone is 390 pixels wide."""
 
@@ -28,6 +30,8 @@ def test_what_is_too_long_or_too_wide_is_found(site: Path, chromium: Path) -> No
     assert sorted(check.sizes(site, str(chromium))) == [
         "long.html is 13000 pixels high at 1400, over 12000: split it (scripts/site/chapters.py)",
         "long.html is 13000 pixels high at 390, over 12000: split it (scripts/site/chapters.py)",
+        f"signatures.html has a signature that breaks inside a word at 1400 pixels: cut({'x' * 56}",
+        f"signatures.html has a signature that breaks inside a word at 390 pixels: cut({'x' * 56}",
         "table.html has a table that does not fit 1400 pixels: a cell",
         "table.html has a table that does not fit 390 pixels: a cell",
         "wide.html is wider than 390 pixels",

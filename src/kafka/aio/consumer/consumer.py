@@ -425,7 +425,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             self._consumer.pause(*partitions)
 
     def resume(self, *partitions: TopicPartition) -> None:
-        """Resume returning records from these partitions."""
+        """Return records from these partitions again, after `pause`, from their positions on."""
         if self._stopped:
             self._note_paused(partitions, False)
         else:
@@ -440,7 +440,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return self._consumer.core.subscription.assigned(tp)
 
     def paused(self) -> frozenset[TopicPartition]:
-        """Return the paused partitions."""
+        """Return the assigned partitions that `pause` has paused and `resume` has not resumed."""
         return frozenset(self._consumer.paused())
 
     def highwater(self, partition: TopicPartition) -> int | None:

@@ -207,7 +207,11 @@ class AIOKafkaProducer(Generic[Key, Value]):
         await self._producer.flush()
 
     async def partitions_for(self, topic: str) -> set[int]:
-        """Return the numbers of all partitions of a topic."""
+        """Return the numbers of all partitions of a topic; wait for its metadata if they are unknown.
+
+        Arguments:
+            topic: the name of the topic.
+        """
         return await self._producer.partitions_for(topic)
 
     # Sending ----------------------------------------------------------------------------------------------------------
@@ -312,17 +316,26 @@ class AIOKafkaProducer(Generic[Key, Value]):
     # Transactions -----------------------------------------------------------------------------------------------------
 
     async def begin_transaction(self) -> None:
-        """Begin a transaction."""
+        """Begin a transaction: the records sent from here on belong to it, until it is committed or aborted.
+
+        Raises `IllegalOperation` without the option ``transactional_id``.
+        """
         self._check_transactional()
         await self._producer.begin_transaction()
 
     async def commit_transaction(self) -> None:
-        """Flush the buffered records, and commit the transaction."""
+        """Wait until all records of the transaction are delivered, and commit it.
+
+        Raises `IllegalOperation` without the option ``transactional_id``.
+        """
         self._check_transactional()
         await self._producer.commit_transaction()
 
     async def abort_transaction(self) -> None:
-        """Discard unsent records, and abort the transaction."""
+        """Discard the records that are not sent yet, and abort the transaction.
+
+        Raises `IllegalOperation` without the option ``transactional_id``.
+        """
         self._check_transactional()
         await self._producer.abort_transaction()
 

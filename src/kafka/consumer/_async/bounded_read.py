@@ -251,7 +251,7 @@ class AsyncBoundedRead:
                     raise failure.error
 
     async def columns(self) -> AsyncGenerator[Columns]:
-        """Iterate over `Columns`, each from one partition, as in `poll_columns`."""
+        """Iterate over `Columns`, each from one partition, as `KafkaConsumer.poll_columns` returns them."""
         async with aclosing(self._columns(self.ranges, self._progress)) as found:
             async for columns in found:
                 yield columns

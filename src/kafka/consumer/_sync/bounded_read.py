@@ -250,7 +250,7 @@ class BoundedRead:
                     raise failure.error
 
     def columns(self) -> Generator[Columns]:
-        """Iterate over `Columns`, each from one partition, as in `poll_columns`."""
+        """Iterate over `Columns`, each from one partition, as `KafkaConsumer.poll_columns` returns them."""
         with closing(self._columns(self.ranges, self._progress)) as found:
             for columns in found:
                 yield columns

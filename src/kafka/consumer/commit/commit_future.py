@@ -49,11 +49,11 @@ class CommitFuture:
         return bool(self._callbacks)
 
     def succeeded(self) -> bool:
-        """Return whether the commit has succeeded."""
+        """Return whether the commit has succeeded; False while it is in progress. Does not wait."""
         return self.is_done and self.exception is None
 
     def failed(self) -> bool:
-        """Return whether the commit has failed."""
+        """Return whether the commit has failed; False while it is in progress. Does not wait."""
         return self.is_done and self.exception is not None
 
     def get(self, timeout: float | None = None) -> None:
@@ -87,11 +87,11 @@ class CommitFuture:
         self.get(0)
 
     def add_callback(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
-        """Call ``function(*args, None, **kwargs)`` once the commit has succeeded."""
+        """Call ``function(*args, None, **kwargs)`` once the commit has succeeded. Returns this future."""
         return self._add(True, functools.partial(function, *args), kwargs)
 
     def add_errback(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
-        """Call ``function(*args, error, **kwargs)`` once the commit has failed."""
+        """Call ``function(*args, error, **kwargs)`` once the commit has failed. Returns this future."""
         return self._add(False, functools.partial(function, *args), kwargs)
 
     def add_both(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
@@ -99,7 +99,11 @@ class CommitFuture:
         return self._add(None, functools.partial(function, *args), kwargs)
 
     def resolve(self, error: BaseException | None) -> None:
-        """Set the result. Called on the loop."""
+        """Set the result, and wake those that wait for it. The consumer calls this on its loop; programs do not.
+
+        Arguments:
+            error: why the commit failed; None if it succeeded.
+        """
         with self._lock:
             self.exception = error
             self._done.set()

@@ -66,18 +66,18 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
         return self.get(partition, [])
 
     def by_topic(self) -> dict[str, list[ConsumerRecord[Key, Value]]]:
-        """Return the records by topic, partition by partition."""
+        """Return the records by the name of their topic: partition after partition, each in the order of offsets."""
         topics: dict[str, list[ConsumerRecord[Key, Value]]] = {}
         for tp, records in self.items():
             topics.setdefault(tp.topic, []).extend(records)
         return topics
 
     def partitions(self) -> set[TopicPartition]:
-        """Return the partitions that have records."""
+        """Return the partitions that have records here: the keys of this dict. Java: ``partitions()``."""
         return set(self.keys())
 
     def count(self) -> int:
-        """Return the number of records."""
+        """Return the number of records in all partitions: ``len(records)``. Java: ``count()``."""
         return len(self)
 
     def __reduce__(

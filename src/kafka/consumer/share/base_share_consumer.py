@@ -62,7 +62,7 @@ class BaseShareConsumer:
         return {**options, "bootstrap_servers": self._servers_given, "api_version": self._core.client.release}
 
     def subscription(self) -> set[str]:
-        """Return the subscribed topics."""
+        """Return the names of the subscribed topics; an empty set before `subscribe` and after `unsubscribe`."""
         return set(self._core.subscription.topics)
 
     @overload

@@ -12,7 +12,10 @@ from kafka.structs import TopicPartition
 
 
 class AcknowledgeType(enum.IntEnum):
-    """A program's decision about a record. Java: ``AcknowledgeType``."""
+    """What becomes of a record that a share consumer got: the second argument of `KafkaShareConsumer.acknowledge`.
+
+    Java: ``AcknowledgeType`` (KIP-932).
+    """
 
     ACCEPT = 1
     """The record was processed and is not delivered again."""

@@ -37,22 +37,24 @@ class AsyncConsumerRebalanceListener(abc.ABC):
 
     @abc.abstractmethod
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
-        """See `ConsumerRebalanceListener`.
+        """Called before ``revoked`` are assigned to other members: the last opportunity to commit their offsets.
 
         Arguments:
-            revoked: the revoked partitions.
+            revoked: the partitions that this consumer gives up.
         """
 
     @abc.abstractmethod
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
-        """See `ConsumerRebalanceListener`.
+        """Called when ``assigned`` belong to this consumer, before their records are returned: the place to seek.
 
         Arguments:
             assigned: the new partitions.
         """
 
     async def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
-        """See `ConsumerRebalanceListener`.
+        """Called when ``lost`` may already belong to other members and their offsets can no longer be committed.
+
+        Calls `on_partitions_revoked` unless it is overridden. Java: ``onPartitionsLost`` (KIP-429).
 
         Arguments:
             lost: the partitions that may already belong to other members.

@@ -13,7 +13,7 @@ from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, Consume
 
 
 class PartitionCounts(Protocol):
-    """The part of the cluster metadata that an assignor needs."""
+    """The part of the cluster metadata that an assignor needs: the partitions of topics. Consumers pass it."""
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
         """Return the partitions of a topic; None for an unknown topic."""

@@ -276,7 +276,7 @@ class BaseRegistryClient:
         self._conf = dict(conf)
 
     def config(self) -> dict[str, Any]:
-        """Return the configuration as given, including secrets."""
+        """Return the configuration that the constructor got, including its secrets: do not log it."""
         return self._conf
 
     async def _request(

@@ -23,15 +23,15 @@ class JsonObject:
     """Readers for the fields whose values differ from the JSON values."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the registry's JSON."""
+        """Return a dict for the registry's REST API, with its names in camel case."""
         return given(**{name: _plain(getattr(self, attribute)) for attribute, name in _names(type(self))})
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        """Read the registry's JSON.
+        """Make an object from what the registry's REST API returned.
 
         Arguments:
-            src_dict: a JSON object.
+            src_dict: the parsed JSON object, with the API's names in camel case.
         """
         return cls(*[cls._READ.get(attribute, _same)(src_dict.get(name)) for attribute, name in _names(cls)])
 
@@ -40,16 +40,16 @@ class JsonMembers:
     """Base class for dataclasses with a single field, a dict of all members of the JSON object."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the registry's JSON."""
+        """Return a dict for the registry's REST API, with its names in camel case."""
         [(attribute, _)] = _names(type(self))
         return dict(getattr(self, attribute))
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        """Read the registry's JSON.
+        """Make an object from what the registry's REST API returned.
 
         Arguments:
-            src_dict: a JSON object.
+            src_dict: the parsed JSON object, with the API's names in camel case.
         """
         return cls(dict(src_dict))  # type: ignore[call-arg]  # a dataclass
 

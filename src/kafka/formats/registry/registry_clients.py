@@ -70,7 +70,7 @@ class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, Associ
         _open.add(exchange)
 
     def close(self) -> None:
-        """Close the connections. Further calls have no effect."""
+        """Close the connections to the registry. Closing again has no effect."""
         self._closed = True
         closing = self._begin_closing()
         if closing is not None and self._loop_thread is not None and not self._loop_thread.in_loop_thread:
@@ -147,7 +147,7 @@ class AsyncSchemaRegistryClient(BaseRegistryClient, AsyncColumnCalls, AsyncSetti
         return await self._request(method, path, query, body)
 
     async def close(self) -> None:
-        """Close the connections. Further calls have no effect."""
+        """Close the connections to the registry. Closing again has no effect."""
         self._closed = True
         exchange, self._exchange = self._exchange, None
         if exchange is not None:

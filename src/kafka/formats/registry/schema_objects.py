@@ -15,29 +15,35 @@ from kafka.formats.registry.json_objects import JsonMembers, JsonObject, Readers
 
 
 class RuleKind(StrEnum):
-    """Whether a rule transforms values or checks a condition."""
+    """Whether a rule transforms values or checks a condition. Rules are stored and sent, but not executed here."""
 
     TRANSFORM = "TRANSFORM"
     CONDITION = "CONDITION"
 
 
 class RuleMode(StrEnum):
-    """When a rule applies."""
+    """When a rule applies. Rules are stored and sent, but not executed here."""
 
     UPGRADE = "UPGRADE"
+    """A value of an older version is read with a newer one."""
     DOWNGRADE = "DOWNGRADE"
+    """A value of a newer version is read with an older one."""
     UPDOWN = "UPDOWN"
+    """In both of these cases."""
     READ = "READ"
+    """A value is deserialized."""
     WRITE = "WRITE"
+    """A value is serialized."""
     WRITEREAD = "WRITEREAD"
+    """In both of these cases."""
 
 
 @dataclass(frozen=True)
 class RuleParams(JsonMembers):
-    """Parameters of a rule.
+    """Parameters of a rule, whose names depend on the type of the rule: part of `Rule`.
 
     Attributes:
-        params: the values by name.
+        params: the values, which are strings, by name.
     """
 
     params: dict[str, str] = field(default_factory=dict, hash=False)
@@ -105,10 +111,10 @@ class RuleSet(JsonObject):
 
 @dataclass(frozen=True)
 class MetadataTags(JsonMembers):
-    """Tags of fields.
+    """Tags of the fields of a schema, such as "PII": part of `Metadata`.
 
     Attributes:
-        tags: lists of tags by field path.
+        tags: lists of tags by the path of the field.
     """
 
     tags: dict[str, list[str]] = field(default_factory=dict, hash=False)
@@ -116,10 +122,10 @@ class MetadataTags(JsonMembers):
 
 @dataclass(frozen=True)
 class MetadataProperties(JsonMembers):
-    """Properties of a schema.
+    """Properties of a schema that its owners chose, such as who owns it: part of `Metadata`.
 
     Attributes:
-        properties: strings by name.
+        properties: the values, which are strings, by name.
     """
 
     properties: dict[str, str] = field(default_factory=dict, hash=False)
@@ -195,17 +201,17 @@ class SchemaReference(JsonObject):
 
 @dataclass(frozen=True)
 class SchemaVersion:
-    """A version of a subject."""
+    """A subject and one of its versions, as `SchemaRegistryClient.get_schema_versions` returns them."""
 
     subject: str | None
     version: int | None
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaVersion:
-        """Read the registry's JSON.
+        """Make an object from what the registry's REST API returned.
 
         Arguments:
-            src_dict: a JSON object.
+            src_dict: the parsed JSON object, with the API's names in camel case.
         """
         return cls(src_dict.get("subject"), src_dict.get("version"))
 
@@ -231,7 +237,7 @@ class Schema:
     schema_tags: list[SchemaTags] | None = field(default=None, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON to send to the registry."""
+        """Return a dict for the registry's REST API, with its names in camel case and without what is None."""
         return given(
             schema=self.schema_str,
             schemaType=self.schema_type,
@@ -277,17 +283,17 @@ class RegisteredSchema:
     schema: Schema
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the registry's JSON."""
+        """Return a dict for the registry's REST API, with its names in camel case."""
         return self.schema.to_dict() | given(
             id=self.schema_id, guid=self.guid, subject=self.subject, version=self.version
         )
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> RegisteredSchema:
-        """Read the registry's JSON.
+        """Make an object from what the registry's REST API returned.
 
         Arguments:
-            src_dict: a JSON object.
+            src_dict: the parsed JSON object, with the API's names in camel case.
         """
         return cls(
             src_dict.get("subject"),

@@ -182,7 +182,7 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         self._started().telemetry.unregister(metric)
 
     def bootstrap_connected(self) -> bool:
-        """Return whether the cluster has been found."""
+        """Return whether the cluster has been found: a bootstrap server has answered. No request is sent."""
         return self._core is not None and bool(self._core.cluster.metadata.brokers())
 
     @overload

@@ -46,7 +46,7 @@ class TransactionIdentity(NamedTuple):
 
 
 class TransactionState(enum.Enum):
-    """The state of a transactional producer."""
+    """The state of a transactional producer: `KafkaProducer.transaction_state`. The values describe the states."""
 
     UNINITIALIZED = "the producer has no id yet"
     INITIALIZING = "an id is being requested, and an earlier producer's open transaction is being aborted"

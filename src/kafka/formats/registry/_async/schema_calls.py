@@ -143,7 +143,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         return kept
 
     async def get_schema_types(self) -> list[str]:
-        """Return the schema types that the registry supports."""
+        """Return the schema types that the registry supports, such as "AVRO", "JSON" and "PROTOBUF"."""
         return await self._listed(str, "GET", "schemas/types")
 
     async def get_subjects_by_schema_id(
@@ -352,11 +352,11 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
     # -- caches -------------------------------------------------------------------------------------------------------
 
     def clear_latest_caches(self) -> None:
-        """Clear the cache of newest versions."""
+        """Forget which version of a subject is the newest, so that the next call asks the registry."""
         self._latest.forget()
 
     def clear_caches(self) -> None:
-        """Clear all caches."""
+        """Forget every schema, id and version that the client has read, so that the next call asks the registry."""
         for cache in (self._by_id, self._by_guid, self._by_schema, self._looked_up, self._by_version, self._latest):
             cache.forget()
 

@@ -177,7 +177,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         return await self._mode("DELETE", _setting("mode", subject_name))
 
     async def get_global_mode(self) -> str:
-        """Return the mode for subjects without their own; see `get_mode`."""
+        """Return the mode for subjects without their own, such as "READWRITE"; see `get_mode`."""
         return await self._mode("GET", "mode")
 
     async def update_global_mode(self, mode: str, force: bool = False) -> str:

@@ -176,7 +176,7 @@ class SettingCalls(SchemaCalls):
         return self._mode("DELETE", _setting("mode", subject_name))
 
     def get_global_mode(self) -> str:
-        """Return the mode for subjects without their own; see `get_mode`."""
+        """Return the mode for subjects without their own, such as "READWRITE"; see `get_mode`."""
         return self._mode("GET", "mode")
 
     def update_global_mode(self, mode: str, force: bool = False) -> str:

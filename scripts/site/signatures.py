@@ -1,0 +1,59 @@
+"""A Sphinx extension: how the signatures of the reference are written and where they wrap.
+
+Sphinx writes a signature as one line, or as a list with an element for each parameter, whatever the width of the
+window. Here, each parameter is a span. Signatures that do not fit a line have a class, for which
+`docs/_static/reference.css` gives each parameter a line of its own: on every screen, or on phones only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from scripts.reference.signatures import wrapping
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+
+def mark_lengths(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Give signatures that wrap their class."""
+    for signature in doctree.findall(addnodes.desc_signature):
+        if found := wraps(signature):
+            signature["classes"].append(found)
+
+
+def wraps(signature: addnodes.desc_signature) -> str:
+    """The class of a signature by its length: "wraps", "wraps-on-phones", or none. Without parameters, it has none."""
+    if not any(list(each) for each in signature.findall(addnodes.desc_parameterlist)):
+        return ""
+    length = len(signature.astext())
+    return wrapping(length, length - sum(len(each.astext()) for each in signature.findall(addnodes.desc_addname)))
+
+
+def visit_parameters(writer: Any, node: nodes.Element) -> None:
+    """Write the beginning of a list of parameters."""
+    writer.body.append('<span class="sig-paren">(</span>')
+
+
+def depart_parameters(writer: Any, node: nodes.Element) -> None:
+    """Write the end of a list of parameters."""
+    writer.body.append('<span class="sig-paren">)</span>')
+
+
+def visit_parameter(writer: Any, node: nodes.Element) -> None:
+    """Write the beginning of a parameter."""
+    writer.body.append('<span class="sig-line"><em class="sig-param">')
+
+
+def depart_parameter(writer: Any, node: nodes.Element) -> None:
+    """Write the end of a parameter, with a comma if another one follows."""
+    is_last = node.parent.index(node) == len(node.parent) - 1
+    writer.body.append("</em></span>" if is_last else "</em>, </span>")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Sphinx calls this."""
+    app.add_node(addnodes.desc_parameterlist, override=True, html=(visit_parameters, depart_parameters))
+    app.add_node(addnodes.desc_parameter, override=True, html=(visit_parameter, depart_parameter))
+    app.connect("doctree-resolved", mark_lengths)
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}
