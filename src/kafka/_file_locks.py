@@ -82,13 +82,20 @@ def is_locked(path: Path) -> bool | None:
     This does not disturb anybody who takes the lock at the same time.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        return is_held(path)
     except OSError:
         return None
+
+
+def is_held(path: Path) -> bool:
+    """Return whether somebody holds the lock of a file, like `is_locked`.
+
+    Raises `FileNotFoundError` if the file does not exist, so that nobody can hold its lock, and another `OSError` if it
+    cannot be read, so that the answer is unknown.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a named pipe would block
     try:
         return not (_take(descriptor) if sys.platform == "win32" else _lock(descriptor, shared=True))
-    except OSError:
-        return None
     finally:
         os.close(descriptor)
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import Declaration, Source
-from kafka.pipelines.start_checks import run_lock
+from kafka.pipelines.start_checks import BOUNDED_LOCK, run_lock
 from kafka.pipelines.topic_ids import admin_client
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
@@ -174,7 +174,7 @@ class RunDirectory:
     def lock(self) -> Iterator[None]:
         """Hold the lock of these runs. Raises `IllegalStateError` if another process holds it."""
         what = "backfill before the stream" if self._kind == "first" else self._kind
-        with run_lock(self._directory / "lock", f"{what} of this pipeline"):
+        with run_lock(self._directory / BOUNDED_LOCK, f"{what} of this pipeline"):
             yield
 
 

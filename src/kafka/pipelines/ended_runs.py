@@ -2,8 +2,9 @@
 
 `fold_ended_runs` moves the events of older runs to the file `ENDED_RUNS`. There, a start stands for consecutive runs of
 the stream with the same declaration (`Event.earlier`), and old micro-batches are folded across these runs, as
-`event_folding` does it within a run. The sums, and what an audit finds, remain the same. The events of replays and
-backfills are moved as they are, because an audit needs each slice.
+`event_folding` does it within a run. The same goes for replays. The sums, and what an audit finds, remain the same. The
+events of backfills are moved as they are, because an audit needs each slice. A replay or a backfill without an end was
+killed if nobody holds the lock of such runs.
 
 The new file names the files that it covers, so that replacing it is the one step that counts: before it, readers use
 the old files, and after it they ignore them (`events.event_files`), also if a kill prevents their removal. `ARCHIVED`
@@ -16,11 +17,14 @@ import contextlib
 import dataclasses
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
+from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.event_folding import Limits, fold_batches, in_order, replace
 from kafka.pipelines.events import ENDED_RUNS, EarlierRuns, Event, Run, event_files, events_of, first_event
 from kafka.pipelines.run_history import batch_identity
+from kafka.pipelines.start_checks import BOUNDED_LOCK, may_be_held
 
 log = logging.getLogger(__name__)
 
@@ -29,23 +33,27 @@ KEPT = 20
 MOST = 40
 """Number of files from which older ones are folded."""
 ARCHIVED = Limits(newest=1_000, excess=0, each=100, folds=500)
-"""For all older runs together: 1,500 events, or about 1.5 MB, and two more for each change of the declaration."""
+"""For all older streams together: 1,500 events, or about 1.5 MB, and two more for each change of the declaration."""
+REPLAYED = Limits(newest=100, excess=0, each=100, folds=200)
+"""For all older replays together: 300 events, the slices of the last replay, and two for each change of declaration."""
 _AT_ONCE = 1_000
 """Maximum number of files that are folded in one step, because their names and events are in memory."""
 
-_Key = tuple[Run, int, str]
+_Key = tuple[Run, str]
 
 
 @dataclasses.dataclass(slots=True)
 class _Group:
-    """Consecutive runs of the stream with the same declaration, or one run.
+    """Consecutive runs of the stream with the same declaration, or consecutive replays, or one run.
 
     Attributes:
+        run: what ran.
         start: the start, with the number of earlier runs; None if it is missing.
         batches: the micro-batches of all runs, in the order in which they were processed.
         end: the end of the last run; None if it was killed.
     """
 
+    run: Run
     start: Event | None = None
     batches: list[Event] = dataclasses.field(default_factory=list)
     end: Event | None = None
@@ -90,40 +98,63 @@ class _Group:
             yield self.end
 
 
-def folded_runs(events: Iterable[Event], limits: Limits = ARCHIVED) -> list[Event]:
+def folded_runs(events: Iterable[Event], limits: Limits = ARCHIVED, replays: Limits = REPLAYED) -> list[Event]:
     """Fold ended runs. Pure.
 
     Arguments:
         events: all events of the runs, run by run, the oldest first; they may have been folded before.
         limits: how many micro-batches to keep, and how many to fold into one event.
+        replays: the same for the slices of replays.
 
-    Returns the events of the streams, and those of replays and backfills behind them.
+    Returns the events of the streams, then those of replays, and all of those of backfills behind them: audits need
+    each slice of a backfill.
     """
-    streams: dict[_Key, list[Event]] = {}
-    others: list[Event] = []
+    runs: dict[_Key, list[Event]] = {}
+    backfills: list[Event] = []
     for event in events:
-        key = (event.run, event.number, event.run_id)
-        (streams.setdefault(key, []) if event.run == "stream" else others).append(event)
+        (backfills if event.run == "backfill" else runs.setdefault((event.run, event.run_id), [])).append(event)
+    groups = _without_repeated(runs)
+    streams = _grouped(group for group in groups if group.run == "stream")
+    replayed = _grouped(group for group in groups if group.run == "replay")
+    batches = fold_batches([each for group in streams for each in group.identified()], limits)
+    slices = _folded_slices([each for group in replayed for each in group.identified()], replays)
+    return [*_events(streams, batches), *_events(replayed, slices), *backfills]
+
+
+def _grouped(runs: Iterable[_Group]) -> list[_Group]:
     groups: list[_Group] = []
-    for run in _without_repeated(streams):
+    for run in runs:
         if groups and groups[-1].is_continued_by(run):
             groups[-1].add(run)
         else:
             groups.append(run)
-    batches: dict[str, list[Event]] = {}
-    for event in fold_batches([each for group in groups for each in group.identified()], limits):
-        batches.setdefault(event.run_id, []).append(event)
-    found: list[Event] = []
+    return groups
+
+
+def _folded_slices(slices: Sequence[Event], limits: Limits) -> list[Event]:
+    """Fold the slices of all replays but the last one, which may be continued, and then repeats a slice."""
+    last = max((each.number for each in slices), default=0)
+    return [
+        *fold_batches([each for each in slices if each.number < last], limits),
+        *(each for each in slices if each.number == last),
+    ]
+
+
+def _events(groups: Iterable[_Group], batches: Iterable[Event]) -> Iterator[Event]:
+    """Yield the events of groups, with folded micro-batches."""
+    by_run: dict[str, list[Event]] = {}
+    for event in batches:
+        by_run.setdefault(event.run_id, []).append(event)
     for group in groups:
-        found += group.events(batches.get(group.run_id, ()))
-    return found + others
+        yield from group.events(by_run.get(group.run_id, ()))
 
 
-def _without_repeated(streams: Mapping[_Key, Sequence[Event]]) -> list[_Group]:
+def _without_repeated(runs: Mapping[_Key, Sequence[Event]]) -> list[_Group]:
     """Return a group for each run, without micro-batches that a later run has repeated, as a history counts them."""
     groups = []
-    for events in streams.values():
-        group = _Group(batches=in_order(each for each in events if each.kind == "batch"))
+    for (run, _), events in runs.items():
+        batches = [each for each in events if each.kind == "batch"]
+        group = _Group(run, batches=in_order(batches) if run == "stream" else batches)
         for event in events:
             if event.kind == "start":
                 group.start = event
@@ -136,44 +167,60 @@ def _without_repeated(streams: Mapping[_Key, Sequence[Event]]) -> list[_Group]:
     return groups
 
 
-def fold_ended_runs(directory: Path) -> None:
+def fold_ended_runs(directory: PipelineDirectory) -> None:
     """Fold the files of older runs into `ENDED_RUNS` if there are many. Call it while no stream runs.
 
     Raises nothing: files that cannot be folded remain as they are, with a warning.
 
     Arguments:
-        directory: the directory of the events.
+        directory: the directory of the pipeline.
     """
+    folder = directory.events
     try:
-        ended, paths = event_files(directory)
-        covered = _removed(directory, ended[0].covers if ended else ())
+        ended, paths = event_files(folder)
+        running = _running(directory)  # a run that begins later writes to a file that is not among these
+        covered = _removed(folder, ended[0].covers if ended else ())
         if len(paths) <= MOST:
             return
         old = paths[:-KEPT]
         for at in range(0, len(old), _AT_ONCE):
-            added = {path.name: events for path in old[at : at + _AT_ONCE] if (events := _events_of_ended(path))}
-            if added:
+            found = {path.name: _events_of_ended(path, running) for path in old[at : at + _AT_ONCE]}
+            added = {name: events for name, events in found.items() if events is not None}
+            if any(added.values()):
                 ended = _without_covers(ended)
                 ended = folded_runs([*ended, *(event for events in added.values() for event in events)])
                 ended[0] = dataclasses.replace(ended[0], covers=(*covered, *added))
-                replace(directory / ENDED_RUNS, ended)
-                covered = _removed(directory, ended[0].covers)
+                replace(folder / ENDED_RUNS, ended)
+            covered = _removed(folder, (*covered, *added))
     except (OSError, ValueError) as error:
-        log.warning("could not fold the events of older runs in %s: %s", directory, error)
+        log.warning("could not fold the events of older runs in %s: %s", folder, error)
 
 
-def _events_of_ended(path: Path) -> list[Event]:
-    """Return the events of a run that has ended; [] if it may still write events, or if the file is invalid."""
+def _running(directory: PipelineDirectory) -> set[Run]:
+    """Return which of replays and backfills may be running. Each holds a lock from its first event to its end."""
+    folders: dict[Run, tuple[Path, ...]] = {
+        "replay": (directory.replays,),
+        "backfill": (directory.backfills, directory.first_backfill),
+    }
+    return {run for run, locked in folders.items() if any(may_be_held(each / BOUNDED_LOCK) for each in locked)}
+
+
+def _events_of_ended(path: Path, running: AbstractSet[Run]) -> list[Event] | None:
+    """Return the events of a run that has ended, or was killed; None if it may still write, or for an invalid file.
+
+    Arguments:
+        path: the file of the run.
+        running: kinds of runs of which one may be running.
+    """
     try:
         first = first_event(path)
-        if first is None:
-            return []
+        if first is None:  # the run was killed while it wrote its first line, or does so now
+            return None if running else []
         events = list(events_of(path))
     except ValueError as error:
         log.warning("could not fold the events of the run in %s: %s", path, error)
-        return []
-    # The caller says that no stream runs. A replay or a backfill may run.
-    return events if first.run == "stream" or events[-1].kind in ("stop", "failure") else []
+        return None
+    return events if first.run not in running or events[-1].kind in ("stop", "failure") else None
 
 
 def _without_covers(events: Sequence[Event]) -> list[Event]:

@@ -140,7 +140,12 @@ def _in_pairs(folds: Sequence[Event]) -> list[Event]:
 
 
 def adjoin(earlier: Event, later: Event) -> bool:
-    """Return whether a micro-batch follows another one without a gap or an overlap, in numbers and in offsets."""
+    """Return whether a micro-batch follows another one without a gap or an overlap, in numbers and in offsets.
+
+    Of replays, the slices of a run or of a group of runs: what a replay has read is in its plan, not in its events.
+    """
+    if earlier.run == "replay":
+        return (earlier.run, earlier.run_id) == (later.run, later.run_id)
     if earlier.batch is None or later.first != earlier.batch + 1:
         return False
     if (earlier.run, earlier.number, earlier.run_id) != (later.run, later.number, later.run_id):
@@ -189,7 +194,8 @@ def _sum(earlier: SourceCounts, later: SourceCounts) -> SourceCounts:
         rules[rule] = rules.get(rule, 0) + failed
     ranges = dict(earlier.ranges)
     for name, (start, end) in later.ranges.items():
-        ranges[name] = (ranges[name][0] if name in ranges else start, end)
+        before = ranges.get(name, (start, end))
+        ranges[name] = (min(before[0], start), max(before[1], end))
     return SourceCounts(
         rows=earlier.rows + later.rows,
         processed=earlier.processed + later.processed,

@@ -53,10 +53,10 @@ class SourceCounts:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Folded:
-    """What an event that stands for several consecutive micro-batches has besides their sums.
+    """What an event that stands for several consecutive micro-batches, or slices of replays, has besides their sums.
 
     Arguments:
-        first: the number of the first micro-batch; that of the event is the last one.
+        first: the number of the first micro-batch; that of the event is the last one. Each replay begins at 0.
         batches: number of micro-batches.
         busy: seconds during which micro-batches with rows were processed.
         span: seconds from the start of the first micro-batch to the end of the last one.
@@ -96,7 +96,8 @@ class Event:
         pipeline: the name of the pipeline.
         run: what ran: ``stream``, ``replay`` or ``backfill``.
         run_id: identifies the run.
-        number: the number of the replay or backfill; 0 for the stream, and for the backfill before it.
+        number: the number of the replay or backfill; 0 for the stream, and for the backfill before it. For several
+            replays that were folded, that of the last one.
         batch: the number of the batch; None for other events.
         seconds: duration of the batch; that of the longest one if the event stands for several.
         sources: what happened to the rows of each source, by the source's name.

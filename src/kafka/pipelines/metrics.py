@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kafka.pipelines.events import Event, Run
-from kafka.pipelines.run_history import Totals, batch_identity
+from kafka.pipelines.run_history import Totals, batch_identity, exclusive
 from kafka.spark.monitoring.prometheus_text import Sample, exposition
 
 METRICS = (
@@ -93,15 +93,15 @@ class _RunsOfOneKind:
     def __init__(self) -> None:
         self.runs = self.failures = self.kills = 0
         self.last: Event | None = None
-        self._current: dict[int, tuple[str, bool]] = {}
-        self._newest = 0
+        self._current: dict[tuple[Run, bool], tuple[str, bool]] = {}
+        self._newest: tuple[Run, bool] | None = None
         self._totals = Totals()
         """Of the micro-batches before the newest one, which a later run repeats if Spark did not commit it."""
 
     @property
     def is_running(self) -> bool:
         """Whether the newest run has no event at its end."""
-        return self._newest in self._current and self._current[self._newest][1]
+        return self._newest is not None and self._current[self._newest][1]
 
     @property
     def totals(self) -> Totals:
@@ -113,7 +113,8 @@ class _RunsOfOneKind:
 
     def add(self, event: Event) -> None:
         """Count an event."""
-        run_id, is_open = self._current.get(event.number, ("", False))
+        kind = exclusive(event.run, event.number)
+        run_id, is_open = self._current.get(kind, ("", False))
         if event.kind == "start" or run_id != event.run_id:
             self.runs += 1
             self.kills += is_open
@@ -121,14 +122,14 @@ class _RunsOfOneKind:
                 self.runs += event.earlier.runs
                 self.failures += event.earlier.failures
                 self.kills += event.earlier.kills
-            self._newest = event.number
-            self._current[event.number] = (event.run_id, True)
+            self._newest = kind
+            self._current[kind] = (event.run_id, True)
         if event.kind == "batch":
             if self.last is not None and batch_identity(self.last) != batch_identity(event):
                 self._totals.add(self.last)
             self.last = event
         elif event.kind != "start":
-            self._current[event.number] = (event.run_id, False)
+            self._current[kind] = (event.run_id, False)
             self.failures += event.kind == "failure"
 
 

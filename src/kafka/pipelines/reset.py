@@ -15,7 +15,7 @@ from kafka._file_locks import FileLock
 from kafka.pipelines.client_configs import client_configs
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import directory_of
-from kafka.pipelines.start_checks import check_owner, run_lock, stream_lock
+from kafka.pipelines.start_checks import BOUNDED_LOCK, check_owner, run_lock, stream_lock
 
 
 def reset(declaration: Declaration) -> list[Path]:
@@ -41,7 +41,7 @@ def reset(declaration: Declaration) -> list[Path]:
         held = [locks.enter_context(stream_lock(directory))]
         for path in bounded:
             if path.exists():
-                held.append(locks.enter_context(run_lock(path / "lock", "replay or backfill of this pipeline")))
+                held.append(locks.enter_context(run_lock(path / BOUNDED_LOCK, "replay or backfill of this pipeline")))
         transactions(declaration.pipeline, **client_configs(declaration, "admin")).forget()
         found = [path for path in (directory.stream, directory.markers, directory.events, *bounded) if path.exists()]
         for path in found:

@@ -152,7 +152,7 @@ class RunningPipeline:
             fold_ended(self._directory.events)
             for event in recover(declaration, self._directory, spark, function):
                 self._events.pass_on(event)
-            fold_ended_runs(self._directory.events)
+            fold_ended_runs(self._directory)
             listening = opened.enter_context(contextlib.ExitStack())
             listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
             self._events.start()

@@ -28,7 +28,8 @@ class RunHistory:
         start: when the run started, in seconds since 1970.
         end: when it ended, or the end of its last micro-batch if it has no event at its end.
         ending: ``stopped``, ``failed``, ``killed`` (it has no event at its end, and a later run exists), or ``open``
-            (it has no event at its end, and no later run exists: it is running or was killed).
+            (it has no event at its end, and no later run exists: it is running or was killed). Later runs are those
+            that cannot run at the same time; see `exclusive`.
         cause: the error's text if the run failed.
         batches: the micro-batches, oldest first, without those that a later run repeated. An event may stand for
             several old micro-batches.
@@ -216,10 +217,10 @@ def history(events: Iterable[Event]) -> History:
     dated = sorted(((event.moment.timestamp(), event) for event in events), key=lambda each: each[0])
     last = {batch_identity(event): at for at, (_, event) in enumerate(dated) if event.kind == "batch"}
     runs: list[RunHistory] = []
-    current: dict[tuple[Run, int, str], RunHistory] = {}
+    current: dict[tuple[Run, str], RunHistory] = {}
     declaration = None
     for at, (time, event) in enumerate(dated):
-        key = (event.run, event.number, event.run_id)
+        key = (event.run, event.run_id)  # the number of a slice may be that of an earlier replay that was folded
         if event.kind == "start" or key not in current:
             current[key] = RunHistory(event.run, event.number, event.run_id, time, time)
             runs.append(current[key])
@@ -235,12 +236,18 @@ def history(events: Iterable[Event]) -> History:
             run.end = max(run.end, time)
             run.ending = "stopped" if event.kind == "stop" else "failed"
             run.cause = event.cause or ""
-    later: set[tuple[Run, int]] = set()
+    later: set[tuple[Run, bool]] = set()
     for run in reversed(runs):
-        if run.ending == "open" and (run.run, run.number) in later:
+        kind = exclusive(run.run, run.number)
+        if run.ending == "open" and kind in later:
             run.ending = "killed"
-        later.add((run.run, run.number))
+        later.add(kind)
     return History(dated[-1][1].pipeline if dated else "", runs, _totals(runs), declaration)
+
+
+def exclusive(run: Run, number: int) -> tuple[Run, bool]:
+    """Return the kind of runs of which only one can run at a time: the backfill before the stream has its own lock."""
+    return run, run == "backfill" and number == 0
 
 
 def batch_identity(event: Event) -> BatchIdentity:

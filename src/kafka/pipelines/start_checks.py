@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kafka._file_locks import FileLock, is_locked
+from kafka._file_locks import FileLock, is_held
 from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.directories import PipelineDirectory
@@ -15,6 +15,8 @@ from kafka.pipelines.events import last_start
 
 LOCK = "stream.lock"
 """File in the directory of a pipeline that a running stream locks."""
+BOUNDED_LOCK = "lock"
+"""File in the directory of replays or backfills that a running one locks."""
 _STREAM = "run of this pipeline"
 
 
@@ -24,10 +26,26 @@ def stream_lock(directory: PipelineDirectory) -> FileLock:
 
 
 def check_not_running(directory: PipelineDirectory) -> None:
-    """Raise `IllegalStateError` if the pipeline's stream is running. Creates nothing."""
+    """Raise `IllegalStateError` if the pipeline's stream is running, or if that is unknown. Creates nothing."""
     path = directory.base / LOCK
-    if is_locked(path):
+    try:
+        is_running = is_held(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _cannot_lock(path, _STREAM, error) from error
+    if is_running:
         raise _is_running(path, _STREAM)
+
+
+def may_be_held(path: Path) -> bool:
+    """Return whether somebody holds a lock, or whether that is unknown because the file cannot be read."""
+    try:
+        return is_held(path)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def run_lock(path: Path, what: str) -> FileLock:
@@ -37,10 +55,14 @@ def run_lock(path: Path, what: str) -> FileLock:
         path: the file of the lock; its directory is created.
         what: what the lock protects, for the error, such as ``replay of this pipeline``.
 
-    Raises `IllegalStateError` if another process, or another part of this process, holds the lock.
+    Raises `IllegalStateError` if another process, or another part of this process, holds the lock, or if the file
+    cannot be locked.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock.take(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock.take(path)
+    except OSError as error:
+        raise _cannot_lock(path, what, error) from error
     if lock is None:
         raise _is_running(path, what)
     return lock
@@ -49,6 +71,13 @@ def run_lock(path: Path, what: str) -> FileLock:
 def _is_running(path: Path, what: str) -> IllegalStateError:
     return IllegalStateError(
         f"another {what} is running (it holds the lock {path}): wait until it has ended, or stop it"
+    )
+
+
+def _cannot_lock(path: Path, what: str, error: OSError) -> IllegalStateError:
+    return IllegalStateError(
+        f"cannot tell whether another {what} is running: its lock {path} cannot be opened ({error.strerror or error}). "
+        "Start as the user who owns this file; if nothing is running, you can remove it instead"
     )
 
 

@@ -177,7 +177,7 @@ def test_a_micro_batch_whose_run_has_been_folded_gets_a_file(tmp_path: Path, mon
     monkeypatch.setattr(ended_runs, "KEPT", -1)
     RunEvents(declaration(), killed.directory).add_batch(time=_text(BEGIN_MS + 9_000), batch=2, sources={}, out=0)
     monkeypatch.setattr(ended_runs, "_removed", lambda directory, names: list(names))  # as on Windows, or after a kill
-    ended_runs.fold_ended_runs(killed.directory.events)
+    ended_runs.fold_ended_runs(killed.directory)
     assert killed.recover(declaration()) == [1]
     assert [each.batch for each in read_events(killed.directory.events)] == [None, 0, 1, 2]
     assert killed.recover(declaration()) == []

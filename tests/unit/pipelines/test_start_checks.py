@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, EventFile, last_start
 from kafka.pipelines.reset import reset
 from kafka.pipelines.run_results import failure_of, spark_cause
-from kafka.pipelines.start_checks import check_not_running, check_owner, run_lock, stream_lock
+from kafka.pipelines.start_checks import LOCK, check_not_running, check_owner, run_lock, stream_lock
 from kafka.pipelines.yaml_file import parse
 
 pytestmark = pytest.mark.once
@@ -215,4 +216,51 @@ def test_a_running_stream_is_noticed_before_spark_starts(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [], "nothing is created"
     with stream_lock(directory), pytest.raises(IllegalStateError, match="another run of this pipeline is running"):
         check_not_running(directory)
+    check_not_running(directory)
+
+
+@pytest.mark.parametrize("hostile", ["link to itself", "directory in the way"])
+def test_a_lock_that_cannot_be_opened_stops_the_start(tmp_path: Path, hostile: str) -> None:
+    """Somebody may hold it, so an unreadable file does not count as unlocked."""
+    directory = PipelineDirectory(tmp_path / "delays")
+    path = directory.base / LOCK
+    if hostile == "link to itself":
+        directory.base.mkdir()
+        path.symlink_to(path)
+        cause = "Too many levels of symbolic links"
+    else:
+        directory.base.write_text("not a directory")
+        cause = "Not a directory|File exists"
+    expected = (
+        rf"cannot tell whether another run of this pipeline is running: its lock {path} cannot be opened "
+        rf"\(({cause})\)\. "
+        "Start as the user who owns this file; if nothing is running, you can remove it instead"
+    )
+    with pytest.raises(IllegalStateError, match=expected):
+        check_not_running(directory)
+    with pytest.raises(IllegalStateError, match=expected):
+        stream_lock(directory)
+
+
+def test_a_directory_instead_of_a_lock_is_an_error(tmp_path: Path) -> None:
+    directory = PipelineDirectory(tmp_path)
+    (directory.base / LOCK).mkdir()
+    with pytest.raises(IllegalStateError, match=r"its lock .* cannot be opened \(Is a directory\)"):
+        stream_lock(directory)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\xff" * 5_000, b"{}\n"], ids=["empty", "binary", "text"])
+def test_the_content_of_a_lock_says_nothing(tmp_path: Path, content: bytes) -> None:
+    directory = PipelineDirectory(tmp_path)
+    path = directory.base / LOCK
+    path.write_bytes(content)
+    check_not_running(directory)
+    with stream_lock(directory), pytest.raises(IllegalStateError, match="another run of this pipeline is running"):
+        check_not_running(directory)
+    assert path.read_bytes() == content
+
+
+def test_looking_at_a_named_pipe_does_not_wait_for_a_writer(tmp_path: Path) -> None:
+    directory = PipelineDirectory(tmp_path)
+    os.mkfifo(directory.base / LOCK)
     check_not_running(directory)
