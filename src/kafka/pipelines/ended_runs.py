@@ -65,7 +65,11 @@ class _Group:
         return (self.start.pipeline, self.start.declaration) == (later.start.pipeline, later.start.declaration)
 
     def add(self, later: _Group) -> None:
-        """Add the runs of a group that `is_continued_by`. The last run gives the group its id."""
+        """Add the runs of a group that `is_continued_by`.
+
+        The first run gives the group its id, which therefore remains if later runs are added: a recovered micro-batch
+        of the group may be in a file that is not folded yet.
+        """
         assert self.start is not None
         assert later.start is not None
         before, after = self.start.earlier or EarlierRuns(), later.start.earlier or EarlierRuns()
@@ -74,13 +78,14 @@ class _Group:
             failures=before.failures + (self.end is not None and self.end.kind == "failure") + after.failures,
             kills=before.kills + (self.end is None) + after.kills,
         )
-        self.start = dataclasses.replace(later.start, time=self.start.time, earlier=earlier)
+        own = {"run_id": self.start.run_id}
+        self.start = dataclasses.replace(later.start, time=self.start.time, earlier=earlier, **own)
         self.batches += later.batches
-        self.end = later.end
+        self.end = None if later.end is None else dataclasses.replace(later.end, **own)
 
     @property
     def run_id(self) -> str:
-        """The id of the last run."""
+        """The id of the first run."""
         return next((each.run_id for each in (self.start, self.end, *self.batches) if each is not None), "")
 
     def identified(self) -> Iterator[Event]:

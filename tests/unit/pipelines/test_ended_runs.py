@@ -307,6 +307,34 @@ def test_a_recovered_micro_batch_of_a_folded_run_finds_its_place(tmp_path: Path)
     assert not (directory / "000004-new.jsonl").exists()
 
 
+def test_a_recovered_micro_batch_belongs_to_its_group_although_more_runs_were_added_to_it(tmp_path: Path) -> None:
+    """A clock that was set back makes its file one of the newest, so that it is not folded with the next runs."""
+    directory = PipelineDirectory(tmp_path)
+    sample = Sample()
+    runs = next_runs(sample, 9, ending=None)
+    lost = dataclasses.replace(runs[2].pop(), recovered=True, out=None)
+    write(directory.events, runs)
+    fold_ended_runs(directory)
+    start = next(each for each in read_events(directory.events) if each.kind == "start")
+    EventFile(directory.events, "999999-new").append(dataclasses.replace(lost, run_id=start.run_id))
+    for at in range(100, 140, 20):
+        write(directory.events, next_runs(sample, 9, ending=None), at)
+        before = facts(read_events(directory.events))
+        fold_ended_runs(directory)
+        assert facts(read_events(directory.events)) == before
+        assert (directory.events / "999999-new.jsonl").exists()
+        found = history(read_events(directory.events))
+        assert sum(each.count for each in found.runs) == at // 20 * 9 - 27
+        assert found.totals["stream"].batches == at // 20 * 9 - 27
+        assert lost.batch in [each.batch for each in found.runs[0].batches], "it is one of the first group"
+    (directory.events / "999999-new.jsonl").rename(directory.events / "000000-new.jsonl")
+    write(directory.events, next_runs(sample, 9, ending=None), 200)
+    before = facts(read_events(directory.events))
+    fold_ended_runs(directory)
+    assert facts(read_events(directory.events)) == before
+    assert not (directory.events / "000000-new.jsonl").exists()
+
+
 def test_readers_see_each_run_once_at_each_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = PipelineDirectory(tmp_path).events
     runs = short_runs(3, 9)

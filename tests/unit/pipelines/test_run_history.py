@@ -7,8 +7,9 @@ import random
 import pytest
 
 from kafka.pipelines.events import Event, SourceCounts
+from kafka.pipelines.metrics import prometheus_text
 from kafka.pipelines.run_history import history
-from unit.pipelines.sample_events import Sample, several_runs
+from unit.pipelines.sample_events import NAME, Sample, several_runs
 
 pytestmark = pytest.mark.once
 
@@ -43,6 +44,19 @@ def test_a_resumed_replay_was_killed_before_but_another_kind_of_run_says_nothing
     assert [each.ending for each in history(sample.events).runs] == ["open", "open"]
     sample.run(2, run="replay", number=1)
     assert [each.ending for each in history(sample.events).runs] == ["killed", "open", "stopped"]
+
+
+def test_a_replay_without_an_end_was_killed_if_another_replay_ran_later() -> None:
+    """Only one can run at a time. The backfill before the stream, whose number is 0, can run beside others."""
+    sample = Sample().run(2, ending=None, run="replay", number=1).run(1, run="replay", number=2)
+    sample.run(1, ending=None, run="backfill", number=0).run(1, ending=None, run="backfill", number=1)
+    assert [each.ending for each in history(sample.events).runs] == ["killed", "stopped", "open", "open"]
+    text = prometheus_text(sample.events)
+    for run, kills in (("replay", 1), ("backfill", 0)):
+        assert f'kafka_pipeline_kills_total{{pipeline="{NAME}",run="{run}"}} {kills}\n' in text
+    sample.run(1, run="backfill", number=2)
+    assert [each.ending for each in history(sample.events).runs][2:] == ["open", "killed", "stopped"]
+    assert f'kafka_pipeline_kills_total{{pipeline="{NAME}",run="backfill"}} 1\n' in prometheus_text(sample.events)
 
 
 def test_a_repeated_batch_counts_once_for_the_run_that_repeated_it() -> None:
