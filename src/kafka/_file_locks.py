@@ -90,8 +90,8 @@ def is_locked(path: Path) -> bool | None:
 def is_held(path: Path) -> bool:
     """Return whether somebody holds the lock of a file, like `is_locked`.
 
-    Raises `FileNotFoundError` if the file does not exist, so that nobody can hold its lock, and another `OSError` if it
-    cannot be read, so that the answer is unknown.
+    Raises `FileNotFoundError` if the file does not exist, so that its lock is free, and another `OSError` if it cannot
+    be read, so that the answer is unknown.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a named pipe would block
     try:

@@ -4,7 +4,7 @@
 the stream with the same declaration (`Event.earlier`), and old micro-batches are folded across these runs, as
 `event_folding` does it within a run. The same goes for replays. The sums, and what an audit finds, remain the same. The
 events of backfills are moved as they are, because an audit needs each slice. A replay or a backfill without an end was
-killed if nobody holds the lock of such runs.
+killed if the lock of such runs is free.
 
 The new file names the files that it covers, so that replacing it is the one step that counts: before it, readers use
 the old files, and after it they ignore them (`events.event_files`), also if a kill prevents their removal. `ARCHIVED`
