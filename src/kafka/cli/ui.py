@@ -1,6 +1,7 @@
 """``kafka ui``: a web UI for the cluster."""
 
 import dataclasses
+import logging
 import pathlib
 import re
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from kafka.cli.command_output import note
-from kafka.cli.common_options import connected, count_option, port_option
+from kafka.cli.common_options import connected, count_option, log_from, port_option
 from kafka.cli.registry_options import with_registry_if_given
 from kafka.cli.session import Session
 from kafka.cli.ui_access import Listening, with_access
@@ -94,6 +95,8 @@ def command(
     from kafka.ui.shared_state import UiSettings
     from kafka.ui.web_server import is_loopback, run
 
+    if logging.getLogger().level == logging.WARNING:  # the UI reports that itself
+        log_from(click.get_current_context(), "kafka.cluster.metadata_updater", "ERROR")
     host, access = listening.host, listening.access
     is_local = is_loopback(host)
     if not is_local and not access.has_login:

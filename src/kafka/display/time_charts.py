@@ -7,7 +7,9 @@ that fits. Lines differ in colour and in dashes. The axis is `time_axis.TimeAxis
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
+import statistics
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -21,6 +23,8 @@ MarkKind = Literal["start", "stop", "killed", "failure"]
 
 LINES = 6
 """Maximum number of lines, so that they can be distinguished."""
+_GAP = 3
+"""A pause between two points that is longer than this multiple of the usual one is a gap in the line."""
 _SIZES = (("wide-chart", 560, 230), ("narrow-chart", 340, 210))
 _FULL_SIZES = (("wide-chart full", 960, 230), ("narrow-chart", 340, 210))
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 34, 24
@@ -62,6 +66,16 @@ CHART_STYLE = """
 """Style sheet of the charts. The page defines the colours ``--quiet``, ``--line``, ``--warn``, and ``--s1`` to
 ``--s6``.
 """
+
+
+def segments(points: Points) -> list[Points]:
+    """Split a series at its gaps, in which nothing was measured."""
+    steps = [after - before for (before, _), (after, _) in itertools.pairwise(points)]
+    if not steps:
+        return [points] if points else []
+    longest = _GAP * statistics.median_low(steps)
+    starts = [0, *(at for at, step in enumerate(steps, 1) if step > longest), len(points)]
+    return [points[start:end] for start, end in itertools.pairwise(starts)]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

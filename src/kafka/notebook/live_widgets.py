@@ -16,6 +16,7 @@ import anywidget
 import traitlets
 
 from kafka.config.table import parse_admin
+from kafka.display.time_charts import segments
 from kafka.errors import IllegalArgumentError
 from kafka.notebook.measurements import GroupLag, Measurement, Measures, TopicRates
 from kafka.notebook.sampler import Sampler, State
@@ -140,7 +141,7 @@ class LiveWidget(anywidget.AnyWidget):
             "total": self._newest.total,
             "rows": [[name, value] for name, value in rows[:MOST_ROWS]],
             "more": max(0, len(rows) - MOST_ROWS),
-            "points": list(self._points),
+            "segments": segments(list(self._points)),
             "interval": self._interval_s,
         }
 

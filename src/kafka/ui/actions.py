@@ -30,7 +30,8 @@ async def create_topic(ui: Ui, given: Mapping[str, str]) -> tuple[Html, bool]:
     except (KafkaError, ValueError, TypeError) as error:
         ui.record("create topic", {"topic": name}, FAILED, error_text(error))
         failed = UNCONFIRMED if isinstance(error, UNANSWERED) else "The topic was not created"
-        return page(ui, title, "/", trouble(f"{failed}: {error_text(error)}")), False
+        back = html("<p>{}</p>", link("Back to the topics", "/"))
+        return page(ui, title, "/", joined([trouble(f"{failed}: {error_text(error)}"), back])), False
     ui.record("create topic", {"topic": name, **wanted}, DONE)
     return page(ui, title, "/", html("<p>Topic {} was created.</p>", link(name, "/topic", name=name))), True
 
@@ -57,7 +58,8 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         if confirmed:
             ui.record("reset group", {"group": group, "topic": topic, "to": text}, FAILED, error_text(error))
         failure = UNCONFIRMED if confirmed and isinstance(error, UNANSWERED) else "The group was not reset"
-        return page(ui, title, "/groups", trouble(f"{failure}: {error_text(error)}"))
+        back = html("<p>{}</p>", link("Back to the group", "/group", id=group))
+        return page(ui, title, "/groups", joined([trouble(f"{failure}: {error_text(error)}"), back]))
     rows = [
         [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
         for tp, each in sorted(moved.items())

@@ -116,7 +116,8 @@ def confirmed_change(path: str, current: str, action: str, prepare: Prepared) ->
             if is_confirmed:
                 ui.record(action, what, FAILED, error_text(error))
             text = f"{failed}: {error_text(error)}"
-            return page(ui, action.capitalize(), current, trouble(text)), False
+            back = html("<p>{}</p>", _back(current, given.get("name", "")))
+            return page(ui, action.capitalize(), current, joined([trouble(text), back])), False
         ui.record(action, what, DONE)
         await ui.poller.refreshed()
         return page(ui, change.title, current, html('<div role="status">{}</div>', change.done)), True
@@ -124,9 +125,11 @@ def confirmed_change(path: str, current: str, action: str, prepare: Prepared) ->
     return answer
 
 
-def _cancel(current: str, name: str) -> Html:
+def _back(current: str, name: str, text: str = "") -> Html:
     """Return the link back to the page of the topic or group."""
-    return link("Cancel", "/group", id=name) if current == "/groups" else link("Cancel", "/topic", name=name)
+    if current == "/groups":
+        return link(text or "Back to the group", "/group", id=name)
+    return link(text or "Back to the topic", "/topic", name=name)
 
 
 def _confirm(ui: Ui, path: str, current: str, given: Mapping[str, str], change: Change) -> Html:
@@ -142,7 +145,7 @@ def _confirm(ui: Ui, path: str, current: str, given: Mapping[str, str], change: 
     return html(
         '<form method="post" action="{}">{}{}{}<button>{}</button>{}</form>',
         *(address(path, name=given.get("name", "")), hidden, ui.submissions.field()),
-        *(typed if change.typed else Html(""), change.title, _cancel(current, given.get("name", ""))),
+        *(typed if change.typed else Html(""), change.title, _back(current, given.get("name", ""), "Cancel")),
     )
 
 

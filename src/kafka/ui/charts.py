@@ -1,17 +1,13 @@
 """Time series charts as inline SVG, for values that are polled."""
 
-import itertools
-import statistics
 from collections.abc import Iterable, Mapping
 
 from kafka.display.page_elements import Html, html
-from kafka.display.time_charts import Line, Points, TimeChart
+from kafka.display.time_charts import Line, Points, TimeChart, segments
 
 _SHORTEST_S = 60.0
 _DRAWN = 400
 """Maximum number of points drawn per line."""
-_GAP = 3
-"""A pause between two points that is longer than this multiple of the usual one is a gap in the line."""
 
 
 def chart(title: str, series: Mapping[str, Points], unit: str, is_whole: bool = False) -> Html:
@@ -58,11 +54,8 @@ def sparkline(title: str, points: Iterable[tuple[float, float]]) -> Html:
 
 def _segments(points: Points) -> list[Points]:
     """Split a series at its gaps, and reduce the number of points."""
-    steps = [after - before for (before, _), (after, _) in itertools.pairwise(points)]
-    longest = _GAP * statistics.median_low(steps)
-    starts = [0, *(at for at, step in enumerate(steps, 1) if step > longest), len(points)]
     step = -(-len(points) // _DRAWN)
-    return [_thinned(points[start:end], step) for start, end in itertools.pairwise(starts)]
+    return [_thinned(each, step) for each in segments(points)]
 
 
 def _thinned(points: Points, step: int) -> Points:

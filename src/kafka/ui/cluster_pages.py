@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kafka.display.page_elements import UNKNOWN, Html, count, facts, html, joined, link, size
-from kafka.errors import UnsupportedVersionError, for_code
+from kafka.display.time_axis import duration_text
+from kafka.errors import for_code
 from kafka.ui.asked import asked
 from kafka.ui.config_table import config_table, read_configs
 from kafka.ui.health import health_of, missing_brokers
-from kafka.ui.page_frame import live_address, live_page, not_yet, trouble
+from kafka.ui.page_frame import live_address, live_page, not_yet, sentence, trouble
+from kafka.ui.quorum import Quorum, QuorumNode
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import BrokerState, PartitionState, Snapshot
 from kafka.ui.states import state
@@ -40,15 +42,13 @@ class _Load:
 async def health_page(ui: Ui) -> Html:
     """Return the page for the health of the cluster."""
     await ui.poller.snapshot()
-    quorum = await asked(ui, "The cluster does not describe its quorum", lambda: _quorum(ui), is_optional=True)
-    still = html("<h2>Metadata quorum</h2>{}", quorum) if not ui.poller.trouble else Html("")  # said above
-    return live_page(ui, "Cluster health", "/health", health_part(ui), live_address(ui, "health"), still)
+    return live_page(ui, "Cluster health", "/health", health_part(ui), live_address(ui, "health"))
 
 
 def health_part(ui: Ui) -> Html:
     """Return the live part of the page for the health of the cluster."""
     now, found = ui.poller.newest, health_of(ui.poller.newest, ui.poller.trouble)
-    reasons = joined(html("<li>{}</li>", each.text) for each in found.reasons)
+    reasons = joined(html("<li>{}</li>", sentence(each.text)) for each in found.reasons)
     parts = [
         html('<p class="verdict">{}</p>', state(found.level, found.word.capitalize())),
         html('<ul class="reasons">{}</ul>', reasons) if reasons else Html(""),
@@ -60,7 +60,7 @@ def health_part(ui: Ui) -> Html:
     offline = sum(each.partition.is_offline for each in short)
     pairs = [
         ("brokers", link(len(now.brokers), "/brokers")),
-        ("controller", now.controller if now.controller >= 0 else "none"),
+        ("controller", _controller(now)),
         ("topics", link(count(len(now.topics)), "/")),
         ("partitions", count(len(places))),
         ("offline", count(offline)),
@@ -68,7 +68,9 @@ def health_part(ui: Ui) -> Html:
     ]
     notes = joined(html('<p class="note">Unavailable: {}</p>', note) for note in now.notes)
     heading = html("<h2>Offline and under-replicated partitions</h2>")
-    return joined([*parts, facts(pairs), notes, heading, _short_table().html(short)])
+    quorum = html('<p class="quiet">{}</p>', now.quorum) if isinstance(now.quorum, str) else _quorum_table(now.quorum)
+    table = _short_table().html(short)
+    return joined([*parts, facts(pairs), notes, heading, table, html("<h2>Metadata quorum</h2>{}", quorum)])
 
 
 def _short_table() -> Table[_Place]:
@@ -92,37 +94,26 @@ def _partition_state(place: _Place) -> Html:
     return state("bad", "Offline") if place.partition.is_offline else state("warn", "Under-replicated")
 
 
-async def _quorum(ui: Ui) -> Html:
-    """Describe the controllers that store the cluster's metadata (KRaft)."""
-    try:
-        described = await ui.admin.describe_metadata_quorum()
-    except UnsupportedVersionError:
-        return html('<p class="quiet">These brokers do not describe their quorum; Apache Kafka 3.3 and later does.</p>')
-    (partition,) = described["topics"][0]["partitions"]
-    rows = [
-        *((each, "Leader" if each["replica_id"] == partition["leader_id"] else "Voter")
-          for each in partition["current_voters"]),
-        *((each, "Observer") for each in partition["observers"]),
-    ]  # fmt: skip
-    end = partition["high_watermark"]
-
-    def reached(replica: Mapping[str, Any]) -> int | None:
-        """Return the end of a node's log; None if the leader has not heard from the node."""
-        return replica["log_end_offset"] if replica["log_end_offset"] >= 0 else None
-
-    def lag(replica: Mapping[str, Any]) -> int | None:
+def _quorum_table(quorum: Quorum) -> Html:
+    def lag(node: QuorumNode) -> int | None:
         """Return how many records a node has not read; None if the leader has not heard from the node."""
-        offset = reached(replica)
-        return None if offset is None else max(0, end - offset)
+        return None if node.end is None else max(0, quorum.end - node.end)
 
-    columns: Columns[tuple[Mapping[str, Any], str]] = (
-        Column("node", lambda each: each[0]["replica_id"], lambda each: each[0]["replica_id"]),
-        Column("role", lambda each: each[1], lambda each: each[1]),
-        Column("log end offset", lambda each: count(reached(each[0])), is_number=True),
-        Column("lag", lambda each: count(lag(each[0])), is_number=True),
+    def silent(node: QuorumNode) -> str:
+        is_known = node.silent_s is not None and node.role != "Leader"
+        return f"{duration_text(node.silent_s or 0.0)} ago" if is_known else UNKNOWN
+
+    columns: Columns[QuorumNode] = (
+        Column("node", lambda each: each.node, lambda each: each.node),
+        Column("role", lambda each: each.role, lambda each: each.role),
+        Column("log end offset", lambda each: count(each.end), lambda each: each.end, is_number=True),
+        Column("lag", lambda each: count(lag(each)), lag, is_number=True),
+        Column("last fetch", silent, lambda each: each.silent_s, is_number=True),
     )
-    pairs = [("leader", partition["leader_id"]), ("epoch", partition["leader_epoch"]), ("high watermark", count(end))]
-    return joined([facts(pairs), Table("Metadata quorum", columns, sort="node", prefix="quorum.").html(rows)])
+    leader = quorum.leader if quorum.leader >= 0 else "none"
+    pairs = [("leader", leader), ("epoch", quorum.epoch), ("high watermark", count(quorum.end))]
+    table = Table("Metadata quorum", columns, sort="node", prefix="quorum.")
+    return joined([facts(pairs), table.html(quorum.nodes)])
 
 
 async def brokers_page(ui: Ui) -> Html:
@@ -139,7 +130,15 @@ def brokers_part(ui: Ui) -> Html:
     if now is None:
         return not_yet(ui)
     missing = joined(trouble(each.text) for each in missing_brokers(now))
-    return joined([trouble(ui.poller.trouble), missing, _broker_table(now).html(_loads(now))])
+    pairs = [("brokers", count(len(now.brokers))), ("controller", _controller(now))]
+    return joined([trouble(ui.poller.trouble), facts(pairs), missing, _broker_table(now).html(_loads(now))])
+
+
+def _controller(now: Snapshot) -> str:
+    """Return the node id of the controller. With KRaft, it may be a node of its own, which is not a broker."""
+    if now.controller < 0:
+        return "none"
+    return str(now.controller) if now.controller in now.brokers else f"{now.controller} (not a broker)"
 
 
 def _loads(now: Snapshot) -> list[_Load]:

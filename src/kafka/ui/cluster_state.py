@@ -15,6 +15,7 @@ from kafka.admin import OffsetSpec
 from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, error_text
 from kafka.spark.exactly_once.decision import is_decision
 from kafka.structs import TopicPartition
+from kafka.ui.quorum import Quorum, read_quorum
 from kafka.ui.snapshot import BrokerState, GroupState, Need, PartitionState, Snapshot, TopicState
 
 if TYPE_CHECKING:
@@ -48,13 +49,13 @@ async def look(admin: "AsyncKafkaAdminClient", time: float, need: Need) -> Snaps
     cluster = await admin.describe_cluster()
     described = [each for each in await admin.describe_topics() if not each["error_code"]]
     nodes = [each["node_id"] for each in cluster["brokers"]]
-    parts = await asyncio.gather(*(_groups_of(admin, node, notes) for node in nodes))
+    quorum, *parts = await asyncio.gather(read_quorum(admin), *(_groups_of(admin, node, notes) for node in nodes))
     listed = [each for part in parts for each in part]
     topics = {each["name"]: _topic(each) for each in described}
     found = Snapshot(
         time=time,
         cluster=str(cluster["cluster_id"] or ""),
-        controller=cluster["controller_id"],
+        controller=quorum.leader if isinstance(quorum, Quorum) else cluster["controller_id"],
         brokers={
             each["node_id"]: BrokerState(
                 each["node_id"], format_address(each["host"], each["port"]), each["rack"] or ""
@@ -65,6 +66,7 @@ async def look(admin: "AsyncKafkaAdminClient", time: float, need: Need) -> Snaps
         groups={each["group_id"]: _group(each) for each in listed},
         notes=tuple(notes),
         is_partial=any(_SILENT in note for note in notes),
+        quorum=quorum,
     )
     partitions = sum(len(each.partitions) for each in topics.values())
     small = Need(

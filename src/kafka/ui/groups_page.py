@@ -14,7 +14,7 @@ from kafka.ui.changes import first_step
 from kafka.ui.charts import chart, sparkline
 from kafka.ui.group_members import Member, describe_members
 from kafka.ui.lag_times import Behind, by_history, longest
-from kafka.ui.page_frame import live_address, live_page, not_yet, order_note, trouble
+from kafka.ui.page_frame import gone, live_address, live_page, not_yet, order_note, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState, Need
 from kafka.ui.states import BEYOND_END, group_state, level_of
@@ -167,7 +167,7 @@ async def group_part(ui: Ui, name: str) -> Html:
     if now is not None and name in now.groups:
         now = await ui.poller.detail(Need(groups=frozenset((name,))))
     if now is None or name not in now.groups:
-        return not_yet(ui) if now is None else trouble(ui.poller.trouble or f"group {name!r} no longer exists")
+        return not_yet(ui) if now is None else gone(ui, f"group {name!r}", "groups", "/groups")
     group, members, failed = now.groups[name], list[Member](), ""
     try:
         members = [] if ui.poller.trouble else await describe_members(ui.admin, group)

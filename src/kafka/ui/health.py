@@ -7,8 +7,13 @@ effect; "unreachable" means that the state is not known.
 from typing import NamedTuple
 
 from kafka.display.page_elements import Html, link
+from kafka.display.time_axis import duration_text
+from kafka.ui.quorum import Quorum
 from kafka.ui.snapshot import Snapshot
 from kafka.ui.states import Level, state
+
+_SILENT_S = 10.0
+"""Seconds without a fetch after which a controller counts as failed. It fetches every half second."""
 
 
 class Reason(NamedTuple):
@@ -46,7 +51,7 @@ def health_of(now: Snapshot | None, trouble: str = "") -> Health:
         return Health("unreachable", "bad", (Reason("bad", trouble),))
     if now is None:
         return Health("unknown", "off")
-    reasons = [*_offline(now), *_controller(now), *missing_brokers(now), *_short(now)]
+    reasons = [*_offline(now), *_controller(now), *missing_brokers(now), *_silent_voters(now), *_short(now)]
     if any(each.level == "bad" for each in reasons):
         return Health("critical", "bad", tuple(reasons))
     return Health("degraded", "warn", tuple(reasons)) if reasons else Health("healthy", "good")
@@ -67,6 +72,16 @@ def missing_brokers(now: Snapshot) -> list[Reason]:
     placed = {node for topic in now.topics.values() for each in topic.partitions for node in each.replicas}
     return [
         Reason("warn", f"broker {node} has replicas, but is not running") for node in sorted(placed - {*now.brokers})
+    ]
+
+
+def _silent_voters(now: Snapshot) -> list[Reason]:
+    """Name the controllers that do not read the metadata log: without a majority of them, nothing can change."""
+    voters = [each for each in now.quorum.nodes if each.role == "Voter"] if isinstance(now.quorum, Quorum) else []
+    return [
+        Reason("warn", f"controller {each.node} has not read the metadata for {duration_text(each.silent_s)}")
+        for each in voters
+        if each.silent_s is not None and each.silent_s > _SILENT_S
     ]
 
 

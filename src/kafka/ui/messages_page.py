@@ -11,9 +11,10 @@ from contextlib import aclosing
 
 from kafka.consumer.bounds import WHERE_TOPICS_ARE
 from kafka.display.page_elements import Html, html, joined, link
-from kafka.errors import KafkaError, error_text
+from kafka.errors import KafkaError, UnknownTopicOrPartitionError, error_text
 from kafka.ui.message_fields import error_of, form, page_link, parse_search, places_text, way_of
 from kafka.ui.message_rows import HEAD, rows_of
+from kafka.ui.missing import Missing, similar_links, topic_names
 from kafka.ui.page_frame import frame, trouble
 from kafka.ui.search import Progress, Search
 from kafka.ui.shared_state import Ui
@@ -48,15 +49,27 @@ async def _results(ui: Ui, search: Search, given: Mapping[str, str]) -> AsyncGen
     zone = zone_named(given.get("zone", "").strip())
     yield _actions(ui, search, given)
     region = Html('<div class="wide messages" tabindex="0" role="region" aria-label="Messages found">')
-    yield html("{}<table>{}<tbody>", region, HEAD)
+    head, is_begun = html("{}<table>{}<tbody>", region, HEAD), False
     try:
         async with aclosing(ui.searches.run(search, progress, ui.registry)) as batches:
             async for records in batches:
-                yield await rows_of(ui, search.topic, records, way, zone)
+                yield html("{}{}", "" if is_begun else head, await rows_of(ui, search.topic, records, way, zone))
+                is_begun = True
+    except UnknownTopicOrPartitionError as error:
+        text = error_text(error).replace(WHERE_TOPICS_ARE, "see the Topics page")
+        yield joined([trouble(text), _similar(ui, search)])
+        return
     except (KafkaError, TypeError, ValueError, OverflowError) as error:
         failed = error_text(error).replace(WHERE_TOPICS_ARE, "see the Topics page")
     told = trouble(failed) or joined([_summary(search, progress), _pages(progress, given)])
-    yield html("</tbody></table></div>{}", told)
+    if is_begun or not failed:
+        yield html("{}</tbody></table></div>", "" if is_begun else head)
+    yield told
+
+
+def _similar(ui: Ui, search: Search) -> Html:
+    """Return links to the messages of topics with a similar name."""
+    return similar_links(Missing("", "topics", "/", "/messages", "topic", search.topic, topic_names(ui)))
 
 
 def _actions(ui: Ui, search: Search, given: Mapping[str, str]) -> Html:

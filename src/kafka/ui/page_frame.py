@@ -3,10 +3,11 @@
 To add a page, add it to `PAGES` here and to the routes in `web_server.py`.
 """
 
+import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from kafka.display.page_elements import Html, html, joined
+from kafka.display.page_elements import Html, html, joined, link
 from kafka.display.page_elements import time as time_text
 from kafka.display.time_axis import duration_text
 from kafka.ui.health import health_of
@@ -24,6 +25,8 @@ PAGES = (
 )
 """The menu: groups of pages with their paths."""
 _MARK = "[content]"
+_WORD = re.compile(r"[a-z]+(?=[ ,]|'s )")
+"""A word at the beginning of a text, as opposed to a name, which often contains other characters."""
 
 
 class Frame(NamedTuple):
@@ -95,8 +98,26 @@ def live_page(
 
 
 def trouble(text: str) -> Html:
-    """Return an error message as HTML."""
-    return html('<p class="trouble" role="status">{}</p>', text) if text else Html("")
+    """Return an error message as HTML, as a sentence."""
+    return html('<p class="trouble" role="status">{}</p>', sentence(text)) if text else Html("")
+
+
+def gone(ui: Ui, what: str, kind: str, path: str) -> Html:
+    """Return why a live part is not shown any more.
+
+    Arguments:
+        what: what the page is about, such as "topic 'orders'".
+        kind: the list that had it, such as "topics".
+        path: the path of that list.
+    """
+    if ui.poller.trouble:
+        return trouble(ui.poller.trouble)
+    return joined([trouble(f"{what} no longer exists"), html("<p>{}</p>", link(f"All {kind}", path))])
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital letter first, unless it begins with a name, such as that of a host or a config."""
+    return f"{text[:1].upper()}{text[1:]}" if _WORD.match(text) is not None else text
 
 
 def live_address(ui: Ui, part: str) -> str:

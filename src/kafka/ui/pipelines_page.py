@@ -128,7 +128,8 @@ async def pipeline_part(ui: Ui, name: str) -> Html:
     found, failed = await ui.read_pipelines()
     state = found.get(name)
     if state is None:
-        return joined([*map(trouble, failed), trouble(f"there is no pipeline {name!r:.300}; see the Pipelines page")])
+        gone = trouble(f"pipeline {name!r:.300} no longer exists")
+        return joined([*map(trouble, failed), gone, html("<p>{}</p>", link("All pipelines", "/pipelines"))])
     parts = declared_parts(state.declaration, state.history)
     totals = state.history.totals["stream"]
     unread = f"{count(state.unread)} lines of its files are not events" if state.unread else ""

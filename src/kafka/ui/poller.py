@@ -72,6 +72,7 @@ class ClusterPoller:
         self._closed = False
         self._numbered = 0
         self._logged: set[str] = set()
+        self._is_failure_known = False
         self.newest: Snapshot | None = None
         self.trouble = ""
         self.is_resuming = False
@@ -243,7 +244,7 @@ class ClusterPoller:
                     await self._soon.wait()
 
     async def _observe(self) -> None:
-        """Poll once. Every failure is shown to the viewers, and is logged once per cause."""
+        """Poll once. Every failure is shown to the viewers; see `_fail` for the log."""
         self._soon.clear()
         self._observing = True
         try:
@@ -255,7 +256,7 @@ class ClusterPoller:
             if self.newest is not None:  # keep what is known of the topics and groups that no page shows
                 found = dataclasses.replace(found.completed_from(self.newest), notes=found.notes)
             self.newest = found
-            self.trouble, self.is_resuming = "", False
+            self.trouble, self.is_resuming, self._is_failure_known = "", False, False
         self._observing = False
         await self._told()
 
@@ -279,10 +280,19 @@ class ClusterPoller:
         self._needs = {need: until for need, until in self._needs.items() if until > now}
         return Need().union(*self._needs)
 
+    def begin_unreachable(self, text: str) -> None:
+        """Show a failure that the user has been told of. It is not logged, nor are those until the cluster answers."""
+        self.trouble, self._is_failure_known = text, True
+
     def _fail(self, text: str, error: Exception) -> None:
+        """Show a failure. Kafka's errors are logged once until the cluster answers again, others once for each type."""
         self.trouble = text
-        if type(error).__name__ not in self._logged:
+        if isinstance(error, KafkaError):
+            is_known, self._is_failure_known = self._is_failure_known, True
+        else:
+            is_known = type(error).__name__ in self._logged
             self._logged.add(type(error).__name__)
+        if not is_known:
             log.warning("cannot read the state of the cluster: %s", text, exc_info=not isinstance(error, KafkaError))
 
 

@@ -1,5 +1,6 @@
 """The pages for schemas: the registry's subjects; one schema with its versions, settings and differences."""
 
+import contextlib
 import dataclasses
 import difflib
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from kafka.display.page_elements import Html, facts, html, joined, link, table
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schema_objects import RegisteredSchema, readable
+from kafka.ui.missing import Missing
 from kafka.ui.page_frame import page
 from kafka.ui.page_registry import PageRegistry
 from kafka.ui.shared_state import Ui
@@ -88,12 +90,17 @@ async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
     return page(ui, subject, "/schemas", content)
 
 
-def no_schema(given: Mapping[str, str]) -> str:
-    """Return the error message for a missing schema."""
-    if not given.get("subject"):
-        return f"the schema registry has no schema with id {given.get('id', '')!r:.60}"
-    version = f"version {given['version']} of " if given.get("version") else ""
-    return f"the schema registry has no {version}subject {given['subject']!r:.300}; see the Schemas page"
+async def no_schema(ui: Ui, given: Mapping[str, str]) -> Missing:
+    """Return what is missing if there is no such schema."""
+    subject, known = given.get("subject", ""), list[str]()
+    if not subject:
+        text = f"the schema registry has no schema with id {given.get('id', '')!r:.60}"
+    else:
+        version = f"version {given['version']} of " if given.get("version") else ""
+        text = f"the schema registry has no {version}subject {subject!r:.300}"
+    with contextlib.suppress(KafkaError, TimeoutError):
+        known = await ui.registry.ask(ui.registry.client.get_subjects) if ui.registry is not None else []
+    return Missing(text, "subjects", "/schemas", "/schema", "subject", subject, known)
 
 
 def _number(name: str, text: str) -> int:

@@ -173,7 +173,8 @@ async def connected(
             await admin.start(in_background=True)
         stack.push_async_callback(admin.close)
         ui = Ui(settings, admin, peers, entrance)
-        ui.poller.trouble = trouble
+        if trouble:
+            ui.poller.begin_unreachable(trouble)
         try:
             yield ui
         finally:

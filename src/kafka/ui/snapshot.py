@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from kafka.structs import TopicPartition
+from kafka.ui.quorum import Quorum
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -169,9 +170,12 @@ class Snapshot:
 
     Arguments:
         time: seconds since 1970.
+        controller: the node id of the controller, which is not a broker if it has the role "controller" only; -1 if
+            there is none.
         brokers: the live brokers by id.
         notes: explanations of why parts are missing, for display.
         is_partial: whether parts are missing because brokers did not answer in time, such as after one has died.
+        quorum: the metadata quorum, or why it is not known.
     """
 
     time: float
@@ -182,6 +186,7 @@ class Snapshot:
     groups: dict[str, GroupState]
     notes: tuple[str, ...] = ()
     is_partial: bool = False
+    quorum: Quorum | str = ""
 
     def completed_from(self, other: "Snapshot", read: "Need | None" = None) -> "Snapshot":
         """Return this snapshot with the details of another one, if they are newer or this one has none.

@@ -144,7 +144,7 @@ async def delete_group(ui: Ui, given: Mapping[str, str]) -> Change:
     now = await ui.poller.refreshed()
     group = now.groups.get(name) if now is not None else None
     if group is None:
-        raise ValueError(f"there is no group {name!r:.300}; see the Groups page")
+        raise ValueError(f"there is no group {name!r:.300}")
     if group.state not in ("Empty", "Dead"):
         raise ValueError(f"group {name!r:.300} is {group.state}: stop its members first")
 
@@ -172,7 +172,7 @@ async def _own(ui: Ui, given: Mapping[str, str]) -> TopicState:
     name = given.get("name", "")
     now = await ui.poller.refreshed()
     if now is None or name not in now.topics:
-        raise ValueError(f"there is no topic {name!r:.300}; see the Topics page")
+        raise ValueError(f"there is no topic {name!r:.300}")
     if now.topics[name].internal:
         raise ValueError(f"topic {name} is internal: other programs depend on it, so only commands change it")
     previewed = given.get("topic_id", "") if given.get("confirmed") == "yes" else ""

@@ -6,7 +6,7 @@ from kafka.display.page_elements import Html, count, facts, html, joined, link, 
 from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart, sparkline
 from kafka.ui.config_table import config_table, read_configs
-from kafka.ui.page_frame import live_address, live_page, not_yet, order_note, trouble
+from kafka.ui.page_frame import gone, live_address, live_page, not_yet, order_note, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState, Need, PartitionState, Snapshot, TopicState
 from kafka.ui.states import BEYOND_END, group_state, state
@@ -121,7 +121,7 @@ async def topic_part(ui: Ui, name: str) -> Html:
     if now is not None and name in now.topics:
         now = await ui.poller.detail(Need(topics=frozenset((name,))))
     if now is None or name not in now.topics:
-        return not_yet(ui) if now is None else trouble(ui.poller.trouble or f"topic {name!r} no longer exists")
+        return not_yet(ui) if now is None else gone(ui, f"topic {name!r}", "topics", "/")
     readers = frozenset(each.name for each in _readers(now, name))
     topic, now = now.topics[name], await ui.poller.detail(Need(groups=readers)) or now
     pairs = [

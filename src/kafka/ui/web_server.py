@@ -38,6 +38,16 @@ from kafka.ui.groups_page import group_page, group_part, groups_page, groups_par
 from kafka.ui.guard import LARGEST_FORM, Guard
 from kafka.ui.message_page import message_bytes, message_page
 from kafka.ui.messages_page import messages_page
+from kafka.ui.missing import (
+    Missing,
+    missing_page,
+    no_broker,
+    no_group,
+    no_message,
+    no_page,
+    no_pipeline,
+    no_topic,
+)
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.pipelines_page import pipeline_page, pipeline_part, pipelines_page, pipelines_part
 from kafka.ui.produce_page import LARGEST, produce, produce_page
@@ -134,12 +144,12 @@ def _cluster_app(ui: Ui) -> ASGIApp:
     """Return the UI of a cluster, below any path."""
     routes = [
         Route("/", _page(ui, lambda given: topics_page(ui))),
-        Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")), _no_topic)),
+        Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")), no_topic)),
         Route("/groups", _page(ui, lambda given: groups_page(ui))),
-        Route("/group", _page(ui, lambda given: group_page(ui, given.get("id", "")), _no_group)),
+        Route("/group", _page(ui, lambda given: group_page(ui, given.get("id", "")), no_group)),
         Route("/health", _page(ui, lambda given: health_page(ui))),
         Route("/brokers", _page(ui, lambda given: brokers_page(ui))),
-        Route("/broker", _page(ui, lambda given: broker_page(ui, given), _no_broker)),
+        Route("/broker", _page(ui, lambda given: broker_page(ui, given), no_broker)),
         Route("/acls", _page(ui, lambda given: acls_page(ui))),
         Route("/users", _page(ui, lambda given: users_page(ui))),
         Route("/quotas", _page(ui, lambda given: quotas_page(ui))),
@@ -148,10 +158,10 @@ def _cluster_app(ui: Ui) -> ASGIApp:
         Route("/schema", _page(ui, lambda given: schema_page(ui, given), no_schema)),
         Route("/spark", _page(ui, lambda given: spark_page(ui))),
         Route("/pipelines", _page(ui, lambda given: pipelines_page(ui))),
-        Route("/pipeline", _page(ui, lambda given: pipeline_page(ui, given), _no_pipeline)),
-        Route("/message", _page(ui, lambda given: message_page(ui, given), _no_message)),
+        Route("/pipeline", _page(ui, lambda given: pipeline_page(ui, given), no_pipeline)),
+        Route("/message", _page(ui, lambda given: message_page(ui, given), no_message)),
         Route("/messages", _streamed(ui, messages_page)),
-        Route("/message-bytes", _page(ui, lambda given: message_bytes(ui, given), _no_message)),
+        Route("/message-bytes", _page(ui, lambda given: message_bytes(ui, given), no_message)),
         Route("/download", _page(ui, lambda given: download(ui, given))),
         Route("/tail", _streamed(ui, tail_page)),
         Route("/tail-events", _tail_events(ui)),
@@ -178,32 +188,9 @@ def _cluster_app(ui: Ui) -> ASGIApp:
 def _wrong_address(ui: Ui) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def answer(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
-        what = "does not accept this request" if status == 405 else "is not a page of this server"
-        text = f"{request.url.path!r} {what}; the menu leads to its pages"
-        return _answer(page(ui, "Not found", "", trouble(text)), status)
+        return _answer(missing_page(ui, no_page(request.url.path, is_method=status == 405)), status)
 
     return answer
-
-
-def _no_topic(given: Mapping[str, str]) -> str:
-    return f"there is no topic {given.get('name', '')!r:.300}; see the Topics page"
-
-
-def _no_group(given: Mapping[str, str]) -> str:
-    return f"there is no group {given.get('id', '')!r:.300}; see the Groups page"
-
-
-def _no_broker(given: Mapping[str, str]) -> str:
-    return f"there is no broker {given.get('id', '')}; see the Brokers page"
-
-
-def _no_pipeline(given: Mapping[str, str]) -> str:
-    return f"there is no pipeline {given.get('name', '')!r:.300}; see the Pipelines page"
-
-
-def _no_message(given: Mapping[str, str]) -> str:
-    where = f"partition {given.get('partition') or '0'} of topic {given.get('topic', '')!r:.300}"
-    return f"{where} has no record at offset {given.get('offset', '')}: it was deleted, or has not been written yet"
 
 
 def _answer(content: str, status: int = 200) -> HTMLResponse:
@@ -213,9 +200,9 @@ def _answer(content: str, status: int = 200) -> HTMLResponse:
 def _page(
     ui: Ui,
     made: Callable[[Mapping[str, str]], Awaitable[Html | Response | None]],
-    missing: Callable[[Mapping[str, str]], str] = lambda _: "",
+    missing: Callable[[Ui, Mapping[str, str]], Awaitable[Missing]] | None = None,
 ) -> Answer:
-    """Return the endpoint for a page. If ``made`` returns None, ``missing`` returns the error message."""
+    """Return the endpoint for a page. If ``made`` returns None, ``missing`` returns what does not exist."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -226,7 +213,8 @@ def _page(
         except TimeoutError:
             return _answer(page(ui, "Error", "", trouble("the request timed out")), 504)
         if found is None:
-            return _answer(page(ui, "Not found", "", trouble(missing(request.query_params))), 404)
+            what = await missing(ui, request.query_params) if missing is not None else Missing("this does not exist")
+            return _answer(missing_page(ui, what), 404)
         return found if isinstance(found, Response) else _answer(found)
 
     return answer

@@ -76,7 +76,7 @@ def until(widget, total):
 lag = kafka.notebook.LagWidget("g", interval_s=0.1, **servers)
 lag
 """,
-    "until(lag, 9)\nlag.data['rows']",
+    "until(lag, 9)\n[lag.data['rows'], [len(part) > 0 for part in lag.data['segments']]]",
     "os.kill(os.getpid(), signal.SIGINT)\nsignal.pause()",  # stops the cell, not the widget
     "producer.send('t', b'10').get(60)\nuntil(lag, 10)",
     """
@@ -235,7 +235,7 @@ def test_widgets_follow_a_group_and_end(environment: dict[str, str], tmp_path: P
     assert "application/vnd.jupyter.widget-view+json" in shown[0][0]
     assert "Lag of g" in shown[0][0]["text/plain"]
     assert printed[1] == "True live\n"
-    assert shown[1][0]["text/plain"] == "[['t-0', 9]]"
+    assert shown[1][0]["text/plain"] == "[[['t-0', 9]], [True]]"
     assert [each["ename"] for each in outputs[2]] == ["KeyboardInterrupt"]
     assert printed[3] == "True live\n"
     assert printed[4].startswith("True")

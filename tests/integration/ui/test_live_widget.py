@@ -22,7 +22,7 @@ DATA = {
     "unit": "records",
     "state": "live",
     "total": 12345,
-    "points": [[1_000 + 2 * at, at] for at in (0, 1, 2, 3, 40, 41)],
+    "segments": [[[1_000 + 2 * at, at] for at in part] for part in ((0, 1, 2, 3), (40, 41))],
     "rows": [[NAME, 8100], ["orders 3", None]],
     "more": 0,
 }

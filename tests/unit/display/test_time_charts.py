@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from kafka.display.time_axis import TimeAxis, clock_text, duration_text, merged, round_step
-from kafka.display.time_charts import LINES, Line, Mark, TimeChart, nice_ticks
+from kafka.display.time_charts import LINES, Line, Mark, TimeChart, nice_ticks, segments
 
 HOUR = 3600.0
 
@@ -131,3 +131,11 @@ def test_the_largest_lines_are_drawn_and_names_are_escaped() -> None:
     assert "&lt;b&gt;2" not in figure
     assert f"and {9 - LINES} more" in figure
     assert "no values" in TimeChart("a", "b", [Line("c", [])], []).figure()
+
+
+def test_a_series_is_split_where_nothing_was_measured() -> None:
+    assert segments([]) == []
+    assert segments([(5, 1)]) == [[(5, 1)]]
+    points = [(float(time), 1.0) for time in (0, 2, 4, 6, 80, 82, 89)]
+    assert [len(part) for part in segments(points)] == [4, 2, 1], "2 s is usual; 7 s is more than three times that"
+    assert segments([(0, 1), (100, 1)]) == [[(0, 1), (100, 1)]], "one step is the usual one"

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from kafka.admin import AsyncKafkaAdminClient
 from kafka.broker import EmbeddedBroker
+from kafka.display.page_elements import UNKNOWN
 from kafka.errors import ClusterAuthorizationFailedError
 from kafka.structs import OffsetAndMetadata, TopicPartition
-from kafka.ui import cluster_state
+from kafka.ui import cluster_state, quorum
 from kafka.ui.cluster_state import complete, look
 from kafka.ui.health import health_of
+from kafka.ui.quorum import read_quorum
 from kafka.ui.snapshot import BrokerState, Need, PartitionState, Snapshot, TopicState
 from unit.ui.ui_support import HOSTILE, Pages, pages_of, rows_of, settings, text_of
 
@@ -66,33 +69,67 @@ def test_an_unreachable_cluster_is_not_healthy() -> None:
     assert "no broker answers" in found.reasons[0].text
 
 
+def described_by(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> AsyncKafkaAdminClient:
+    """An admin client of a cluster whose controllers are nodes of their own; 4 is stopped, and 5 was never heard of."""
+
+    async def describe_metadata_quorum() -> dict[str, Any]:
+        def node(number: int, end: int, fetched_ms: int) -> dict[str, int]:
+            return {"replica_id": number, "log_end_offset": end, "last_fetch_timestamp": fetched_ms}
+
+        voters = [node(3, 100, 1_000_000), node(4, 90, 958_000), node(5, -1, -1)]
+        partition = {"leader_id": 3, "leader_epoch": 7, "high_watermark": 100}
+        observers = [node(6, 100, 999_500)]
+        return {"topics": [{"partitions": [{**partition, "current_voters": voters, "observers": observers}]}]}
+
+    monkeypatch.setattr(pages.ui.admin, "describe_metadata_quorum", describe_metadata_quorum)
+    return pages.ui.admin
+
+
+async def test_the_controller_is_the_leader_of_the_quorum_on_all_pages(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described_by(pages, monkeypatch)
+    await pages.ui.poller._observe()
+    assert "controller 3 (not a broker)" in text_of(await pages.get("/health"))
+    page = await pages.get("/brokers")
+    assert "controller 3 (not a broker)" in text_of(page)
+    assert rows_of(page, "Brokers")[0][3] == "broker", "the broker names itself, as brokers with KRaft do"
+
+
+async def test_a_quorum_that_does_not_answer_does_not_delay_the_rest(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(pages.ui.admin, "describe_metadata_quorum", never)
+    monkeypatch.setattr(quorum, "_PATIENCE_S", 0.05)
+    now = await look(pages.ui.admin, 0.0, Need())
+    assert now.quorum == "The cluster did not describe its quorum within 0.05 s."
+    assert now.controller == 1
+
+
 async def test_the_page_of_health_lists_partitions_in_trouble(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     page = await pages.get("/health")
     assert "Healthy" in text_of(page)
     assert "All partitions have a leader, and all replicas are in sync." in text_of(page)
     assert "These brokers do not describe their quorum" in text_of(page), "the embedded broker has none"
     bad = snapshot(FINE, PartitionState(1, 1, (1, 2), (1,)), PartitionState(2, -1, (1, 2), ()))
+    bad = dataclasses.replace(bad, quorum=await read_quorum(described_by(pages, monkeypatch)))
     monkeypatch.setattr(pages.ui.poller, "newest", bad)
 
-    async def describe_metadata_quorum() -> dict[str, Any]:
-        def node(number: int, end: int) -> dict[str, int]:
-            return {"replica_id": number, "log_end_offset": end}
-
-        voters, observers = [node(1, 100), node(2, 90)], [node(5, 100)]
-        partition = {"leader_id": 1, "leader_epoch": 7, "high_watermark": 100}
-        return {"topics": [{"partitions": [{**partition, "current_voters": voters, "observers": observers}]}]}
-
-    monkeypatch.setattr(pages.ui.admin, "describe_metadata_quorum", describe_metadata_quorum)
     page = await pages.get("/health")
     assert rows_of(page, "Offline and under-replicated partitions") == [
         ["t", "2", "Offline", "none", "1, 2", "none"],
         ["t", "1", "Under-replicated", "1", "1, 2", "1"],
     ]
     assert rows_of(page, "Metadata quorum") == [
-        ["1", "Leader", "100", "0"],
-        ["2", "Voter", "90", "10"],
-        ["5", "Observer", "100", "0"],
+        ["3", "Leader", "100", "0", UNKNOWN],
+        ["4", "Voter", "90", "10", "42 s ago"],
+        ["5", "Voter", UNKNOWN, UNKNOWN, UNKNOWN],
+        ["6", "Observer", "100", "0", "500 ms ago"],
     ]
+    assert "Controller 4 has not read the metadata for 42 s" in text_of(page)
     assert 'href="health"><span class="state bad">critical' in page
 
 
@@ -101,6 +138,7 @@ async def test_brokers_with_their_leaders_features_configs_and_logs(
 ) -> None:
     topic(b"v", partitions=3)
     page = await pages.get("/brokers")
+    assert "brokers 1 controller 1" in text_of(page)
     ((node, address, _, role, leaders, preferred, replicas, out_of_sync),) = rows_of(page, "Brokers")
     assert (node, address, role, out_of_sync) == ("1", broker.bootstrap_servers, "broker controller", "0")
     assert int(leaders) == int(preferred) == int(replicas) >= 3
@@ -110,9 +148,9 @@ async def test_brokers_with_their_leaders_features_configs_and_logs(
     assert directory.startswith("/")
     assert state == "Online"
     assert ["auto.create.topics.enable", "true", "broker's file read-only"] in rows_of(page, "Configs")
-    assert "there is no broker 9; see the Brokers page" in text_of(await pages.get("/broker", 404, id=9))
+    assert "There is no broker 9" in text_of(await pages.get("/broker", 404, id=9))
     page = await pages.get("/broker", 400, id=HOSTILE)
-    assert "expected the id of a broker, which is a number" in page
+    assert "Expected the id of a broker, which is a number" in page
     assert "<script>alert" not in page
 
 
@@ -129,6 +167,7 @@ async def test_a_broker_that_forbids_the_details_is_still_shown(pages: Pages, mo
 
     for name in ("describe_configs", "describe_log_dirs", "describe_features", "describe_metadata_quorum"):
         monkeypatch.setattr(pages.ui.admin, name, forbidden)
+    await pages.ui.poller._observe()
     for path in ("/broker", "/brokers", "/health"):
         page = await pages.get(path, id=1)
         assert "not for <b>you</b>" in text_of(page)

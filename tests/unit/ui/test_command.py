@@ -304,6 +304,7 @@ def test_clusters_that_do_not_answer_are_shown_as_unreachable(broker: EmbeddedBr
                 there = connection.getresponse().read().decode()
         finally:
             process.kill()
+        assert process.stderr.read() == "", "the cluster was reported once"
     assert "unreachable</span>" in gone
     assert nobody in gone
     assert "unreachable</span>" not in there

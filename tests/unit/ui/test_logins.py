@@ -181,7 +181,7 @@ async def test_a_viewer_cannot_write(guarded: Pages, tmp_path: pathlib.Path) -> 
     page = await guarded.get("/")
     assert 'action="topics"' not in page
     told = await guarded.post("/topics", 403, token=await form_token(guarded), name="forged", role="operator")
-    assert "the role viewer may only read" in told
+    assert "The role viewer may only read" in told
     assert "forged" not in await guarded.ui.admin.list_topics()
     assert audit(tmp_path)[-1]["result"] == "refused"
 

@@ -180,7 +180,7 @@ async def test_the_date_picker_and_the_zone_are_used(pages: Pages, topic: Callab
     assert "2023-11-14 23:13:20.000+01:00 2023-11-14 22:13:20.000Z" in text_of(page)
     later = query | {"from_at": "2023-11-15T00:00:00"}
     assert values_of(await pages.get("/messages", topic=name, **later)) == []
-    assert "expected a time zone" in await pages.get("/messages", topic=name, zone="x")
+    assert "Expected a time zone" in await pages.get("/messages", topic=name, zone="x")
 
 
 def test_places_in_a_url() -> None:
@@ -220,9 +220,9 @@ async def test_downloads_have_all_messages_of_the_search(
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        ({"format": "exe"}, "expected a format (jsonl, csv, parquet), got 'exe'"),
-        ({"format": "csv", "where": "("}, "expected"),
-        ({"format": "parquet", "topic": "nothing"}, "there is no topic 'nothing' to read; see the Topics page"),
+        ({"format": "exe"}, "Expected a format (jsonl, csv, parquet), got 'exe'"),
+        ({"format": "csv", "where": "("}, "Expected"),
+        ({"format": "parquet", "topic": "nothing"}, "There is no topic 'nothing' to read; see the Topics page"),
     ],
 )
 async def test_a_wrong_download_is_an_error(pages: Pages, query: dict[str, str], told: str) -> None:

@@ -55,7 +55,7 @@ async def test_a_topic_with_its_partitions_configs_and_groups(
     every = await pages.get("/topic", **{"name": name, "configs.defaults": "show", "configs.q": "cleanup"})
     assert ["cleanup.policy", "delete", "default"] in rows_of(every, "Configs")
     missing = await pages.get("/topic", 404, name=HOSTILE)
-    assert f"there is no topic {HOSTILE!r}; see the Topics page" in text_of(missing)
+    assert f"There is no topic {HOSTILE!r}" in text_of(missing)
     assert "<script>" not in missing
 
 
@@ -104,7 +104,7 @@ async def test_groups_with_their_lag_and_members(
         assert [group, "Stable", str(5 - found)] in rows_of(await pages.get("/topic", name=name), "Groups")
     finally:
         await asyncio.to_thread(consumer.close)
-    assert "there is no group 'nobody'; see the Groups page" in text_of(await pages.get("/group", 404, id="nobody"))
+    assert "There is no group 'nobody'" in text_of(await pages.get("/group", 404, id="nobody"))
 
 
 async def test_commit_decisions_of_sparks_sink_have_no_lag(pages: Pages, topic: Callable[..., str]) -> None:
@@ -173,19 +173,19 @@ async def test_messages_are_found(
     ("query", "told"),
     [
         ({"partition": "9"}, "but not 9"),
-        ({"partition": "-1"}, "expected a number from 0 to 2147483647 as partition, got '-1'"),
+        ({"partition": "-1"}, "Expected a number from 0 to 2147483647 as partition, got '-1'"),
         ({"partition": "²"}, "as partition"),
-        ({"most": "501"}, "expected a number from 1 to 500 as most, got '501'"),
-        ({"from": "soon"}, "expected an offset, 'earliest', 'latest'"),
-        ({"key": "xyz", "match": "hex"}, "expected hexadecimal digits"),
-        ({"from": "9" * 400}, "expected an offset"),
-        ({"from": "@" + "9" * 20}, "expected a time within the calendar"),
-        ({"from": "99999999999h"}, "expected a shorter duration"),
-        ({"from": "0001-01-01"}, "expected a time since 1970 as start"),
+        ({"most": "501"}, "Expected a number from 1 to 500 as most, got '501'"),
+        ({"from": "soon"}, "Expected an offset, 'earliest', 'latest'"),
+        ({"key": "xyz", "match": "hex"}, "Expected hexadecimal digits"),
+        ({"from": "9" * 400}, "Expected an offset"),
+        ({"from": "@" + "9" * 20}, "Expected a time within the calendar"),
+        ({"from": "99999999999h"}, "Expected a shorter duration"),
+        ({"from": "0001-01-01"}, "Expected a time since 1970 as start"),
         ({"topic": HOSTILE}, "topic"),
         (
             {"topic": "nothing"},
-            "there is no topic 'nothing' to read; see the Topics page (UnknownTopicOrPartitionError)",
+            "There is no topic 'nothing' to read; see the Topics page (UnknownTopicOrPartitionError)",
         ),
         ({"topic": "a" * 300}, ""),
     ],
@@ -235,11 +235,11 @@ async def test_the_page_of_a_message(pages: Pages, topic: Callable[..., str], br
     assert rows_of(page, "Headers") == [[HOSTILE, "ff"], ["none", "null"]]
     missing = text_of(await pages.get("/message", 404, topic=name, partition=0, offset=3))
     assert (
-        f"partition 0 of topic {name!r} has no record at offset 3: it was deleted, or has not been written yet"
+        f"Partition 0 of topic {name!r} has no record at offset 3: it was deleted, or has not been written yet"
         in missing
     )
     page = text_of(await pages.get("/message", 400, topic="nothing", partition=0, offset=3))
-    assert "there is no topic 'nothing' to read; see the Topics page" in page
+    assert "There is no topic 'nothing' to read; see the Topics page" in page
     for query in ({"offset": "x"}, {"offset": "1", "partition": "99"}, {"offset": "1", "topic": "nothing"}):
         assert 'class="trouble"' in await pages.get("/message", 400, **{"topic": name, "partition": "0", **query})
 
@@ -252,7 +252,7 @@ async def test_a_search_ends_at_its_limits(broker: EmbeddedBroker, topic: Callab
     async with pages_of(settings(broker.bootstrap_servers, search_s=0.0)) as pages:
         page = await pages.get("/messages", topic=name)
         assert "The search ended early: the time limit was reached (0 s)" in page
-        assert "the request timed out" in await pages.get("/message", 504, topic=name, partition=0, offset=0)
+        assert "The request timed out" in await pages.get("/message", 504, topic=name, partition=0, offset=0)
 
 
 async def test_leaving_the_page_ends_the_search(broker: EmbeddedBroker, topic: Callable[..., str]) -> None:
@@ -319,7 +319,7 @@ async def test_searches_end_with_the_page(
         await asked.wait()
         pages.ui.searches.close()
         assert "The search ended early: the time limit was reached" in await asking
-        assert "the request timed out" in await pages.get("/message", 504, topic="silent", partition=0, offset=0)
+        assert "The request timed out" in await pages.get("/message", 504, topic="silent", partition=0, offset=0)
 
 
 async def test_the_page_of_spark_queries(broker: EmbeddedBroker, tmp_path: pathlib.Path, pages: Pages) -> None:
@@ -346,7 +346,7 @@ async def test_an_unreachable_cluster_is_reported(pages: Pages, monkeypatch: pyt
     monkeypatch.setattr(pages.ui.admin, "describe_cluster", describe_cluster)
     for path in ("/", "/groups", "/messages"):
         page = await pages.get(path)
-        assert "no broker <b>answers</b>" in text_of(page)
+        assert "No broker <b>answers</b>" in text_of(page)
         assert page.endswith("</html>")
 
 
@@ -354,7 +354,7 @@ async def test_sparks_file_may_be_a_pipe_without_a_writer(broker: EmbeddedBroker
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     async with pages_of(settings(broker.bootstrap_servers, spark=pipe)) as watching:
-        assert "expected a file written by kafka.spark.watch" in await watching.get("/spark")
+        assert "Expected a file written by kafka.spark.watch" in await watching.get("/spark")
 
 
 def test_an_event_stays_one_event_with_any_content() -> None:
@@ -373,14 +373,14 @@ async def test_topics_of_an_unreachable_cluster_are_shown_without_waiting_for_co
     monkeypatch.setattr(pages.ui.admin, "describe_configs", never)
     monkeypatch.setattr(pages.ui.poller, "trouble", "no broker answers")
     page = text_of(await asyncio.wait_for(pages.get("/topic", name=name), 30))
-    assert "no broker answers" in page
+    assert "No broker answers" in page
     assert "Partitions" in page
 
 
 async def test_an_unknown_stream_is_not_found(pages: Pages) -> None:
     await pages.get("/live/nothing", 404)
     page = await pages.get("/nowhere", 404)
-    assert "'/nowhere' is not a page of this server; the menu leads to its pages" in text_of(page)
+    assert "'/nowhere' is not a page of this server" in text_of(page)
     assert 'href="groups"' in page
     answer = await pages.browser.post("/groups")
     assert answer.status_code == 405

@@ -78,7 +78,7 @@ async def test_a_pipeline_with_its_graph_charts_rules_and_runs(project_pages: Pa
     assert f"kafka pipeline replay {project_pages.ui.pipelines.paths[0] / 'flights.yaml'}" in text_of(page)  # type: ignore[union-attr]
     assert "style=" not in page, "the content security policy allows no inline styles"
     missing = await project_pages.get("/pipeline", 404, name=HOSTILE)
-    assert f"there is no pipeline {HOSTILE!r}; see the Pipelines page" in text_of(missing)
+    assert f"There is no pipeline {HOSTILE!r}" in text_of(missing)
     assert "<script>" not in missing
 
 
@@ -126,7 +126,7 @@ async def test_a_missing_topic_of_dead_letters_is_a_message(
 
     monkeypatch.setattr(DeadLetterReader, "newest", newest)
     told = text_of(await project_pages.get("/pipeline", name=NAME))
-    assert "the dead letters cannot be read: there is no topic 'flights.dead' to read; see the Topics page" in told
+    assert "The dead letters cannot be read: there is no topic 'flights.dead' to read; see the Topics page" in told
 
 
 async def test_the_live_parts_follow_the_files(project_pages: Pages, project: Path) -> None:

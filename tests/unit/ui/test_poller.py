@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 import pytest
 
-from kafka.errors import KafkaConnectionError
+from kafka.errors import KafkaConnectionError, KafkaTimeoutError
 from kafka.structs import TopicPartition
 from kafka.ui.history import History
 from kafka.ui.poller import ClusterPoller
@@ -157,6 +157,25 @@ def test_a_failure_is_shown_backed_off_and_logged_once(caplog: pytest.LogCapture
 
     simulate(scenario)
     assert len(caplog.records) == 1
+
+
+def test_each_outage_is_logged_once_whatever_its_errors(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        cluster = CountingCluster()
+        shared = poller(cluster)
+        shared.begin_unreachable("told by the command")
+        for error in (KafkaConnectionError("first"), KafkaTimeoutError("second")):
+            cluster.error = error
+            await shared._observe()
+        assert not caplog.records, "the command has told of it"
+        cluster.error = None
+        await shared._observe()
+        for error in (KafkaConnectionError("third"), KafkaTimeoutError("fourth")):
+            cluster.error = error
+            await shared._observe()
+
+    simulate(scenario)
+    assert [record.getMessage() for record in caplog.records] == ["cannot read the state of the cluster: third"]
 
 
 def test_closing_ends_the_streams() -> None:

@@ -133,7 +133,7 @@ async def test_only_where_writes_are_allowed(pages: Pages, topic: Callable[..., 
 
 async def test_a_message_that_does_not_exist_is_not_copied(writing: Pages, topic: Callable[..., str]) -> None:
     page = await writing.get("/produce", 400, topic=topic(b"v"), from_partition="0", from_offset="7")
-    assert "there is no message at this offset to copy" in page
+    assert "There is no message at this offset to copy" in page
 
 
 def test_headers_are_limited() -> None:

@@ -120,12 +120,12 @@ async def test_a_schema_by_its_id(pages: Pages, registry: SchemaRegistryClient) 
 
 async def test_missing_subjects_and_schemas_are_reported(pages: Pages) -> None:
     missing = text_of(await pages.get("/schema", 404, subject=HOSTILE + "?"))
-    assert f"the schema registry has no subject {HOSTILE + '?'!r}" in missing
+    assert f"The schema registry has no subject {HOSTILE + '?'!r}" in missing
     assert "has no version 9 of subject" in text_of(
         await pages.get("/schema", 404, subject="orders-value", version="9")
     )
     assert "no schema with id '99999'" in text_of(await pages.get("/schema", 404, id="99999"))
-    assert "expected a number as id, got 'x'" in text_of(await pages.get("/schema", 400, id="x"))
+    assert "Expected a number as id, got 'x'" in text_of(await pages.get("/schema", 400, id="x"))
 
 
 @pytest.fixture
@@ -230,11 +230,11 @@ async def test_a_proxys_page_is_not_a_registry_response(
     monkeypatch.setattr(pages.ui.registry.client, "get_schema", proxied)
     found = text_of(await pages.get("/messages", topic=orders()))
     assert "the schema registry rejected the request: " in found
-    assert "no such page" in found
+    assert "No such page" in found
     monkeypatch.setattr(pages.ui.registry.client, "get_subjects", lambda: ["a-subject"])
     monkeypatch.setattr(pages.ui.registry.client, "get_versions", proxied)
     found = text_of(await pages.get("/schemas", 400))
-    assert "no such page" in found
+    assert "No such page" in found
     assert "deleted" not in found
 
 

@@ -107,7 +107,7 @@ async def test_transactions_show_how_long_they_are_open(pages: Pages, monkeypatc
     ]
     assert rows[0][2].startswith("2 h")
     assert rows[0][4:] == ["orders", "8", "1"]
-    assert "broker 2" in text_of(page)
+    assert "Broker 2" in text_of(page)
     assert "not for you" in text_of(page)
     assert len(rows_of(await pages.get("/transactions", closed="hide"), "Transactions")) == 2
     answering(monkeypatch, pages, "list_transactions", ClusterAuthorizationFailedError("not for <b>you</b>"))

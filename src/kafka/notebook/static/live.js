@@ -21,20 +21,9 @@ function clock(seconds) {
   return new Date(seconds * 1000).toLocaleTimeString("en-GB");
 }
 
-// The points between pauses: a step of more than three times the usual one is a gap, in which nothing was measured.
-function segments(points) {
-  const steps = points.slice(1).map((each, at) => each[0] - points[at][0]);
-  const usual = [...steps].sort((a, b) => a - b)[Math.floor((steps.length - 1) / 2)];
-  const found = [[points[0]]];
-  steps.forEach((step, at) => {
-    if (step > 3 * usual) found.push([]);
-    found[found.length - 1].push(points[at + 1]);
-  });
-  return found;
-}
-
+// Draws the line. The kernel has split it where nothing was measured.
 function chart(parent, data) {
-  const points = data.points;
+  const points = data.segments.flat();
   if (points.length < 2) return;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
@@ -47,13 +36,12 @@ function chart(parent, data) {
   const place = ([time, value]) =>
     `${across([time])} ${(HEIGHT - 3 - (value / highest) * (HEIGHT - 8)).toFixed(1)}`;
   const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  const parts = segments(points);
-  line.setAttribute("d", parts.map((each) => `M${each.map(place).join("L")}`).join(""));
+  line.setAttribute("d", data.segments.map((each) => `M${each.map(place).join("L")}`).join(""));
   const area = document.createElementNS("http://www.w3.org/2000/svg", "path");
   area.setAttribute("class", "area");
   const filled = (each) =>
     `M${across(each[0])} ${HEIGHT}L${each.map(place).join("L")}L${across(each[each.length - 1])} ${HEIGHT}Z`;
-  area.setAttribute("d", parts.map(filled).join(""));
+  area.setAttribute("d", data.segments.map(filled).join(""));
   svg.append(area, line);
   const figure = element(parent, "div", "chart");
   element(figure, "span", "top", `maximum ${number(highest)}`);
