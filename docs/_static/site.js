@@ -13,7 +13,7 @@ const TALLEST_ROW = 140; // in pixels, of a table with three or more columns tha
 const LONGEST_WHOLE = 30; // in characters, of an option that never breaks
 const SHORTEST_BROKEN = 24; // in characters, of a name that may break after its dots
 const LONGEST_SHORT = { wide: 18, narrow: 9 }; // in characters, of a cell that does not wrap
-const WIDTHS = { tests: "27%" }; // by title of a column with long file names: its width, which leaves room for the others
+const WIDTHS = { tests: "30%" }; // by title of a column with long file names: its width, which leaves room for the others
 const CODE_PADDING = 8; // in pixels, of code in a text, with some to spare
 const pen = document.createElement("canvas").getContext("2d"); // measures texts
 const narrow = matchMedia("(max-width: 640px)");
@@ -93,7 +93,7 @@ function keepWordsWhole() {
 /* Names that are longer than a line break after a dot, a slash or an underscore, not in the middle of a word. */
 function offerBreaks() {
   for (const word of document.querySelectorAll("article code.literal > .pre")) {
-    const parts = word.textContent.split(/(?<=[._/=,(|]+)(?=\w)/);
+    const parts = word.textContent.split(/(?<=[_/=,(|]|\.(?!\w{1,4}$))(?=\w)/); // not before .py
     if (word.textContent.length < SHORTEST_BROKEN || word.childElementCount || parts.length < 2) continue;
     if (widthOf(word.textContent, word) < roomIn(word.closest("td, li, p, h1, h2, h3, h4, dd") || document.body)) continue;
     word.replaceChildren(...parts.flatMap((part, number) => (number ? [document.createElement("wbr"), part] : [part])));
