@@ -2,7 +2,8 @@
 
 Sphinx writes a signature as one line, or as a list with an element for each parameter, whatever the width of the
 window. Here, each parameter is a span. Signatures that do not fit a line have a class, for which
-`docs/_static/reference.css` gives each parameter a line of its own: on every screen, or on phones only. Long values of attributes are left out.
+`docs/_static/reference.css` gives each parameter a line of its own: on every screen, or on phones only. Long values of
+attributes are left out.
 """
 
 from __future__ import annotations
