@@ -8,6 +8,8 @@ MOST_LETTERS = 92
 """Length of a signature that fits a line of a desktop, with the name of the class, in letters."""
 MOST_LETTERS_ON_PHONES = 38
 """The same for a phone, where the name of the class is not shown."""
+MOST_LETTERS_OF_VALUES = 60
+"""Length of an attribute's value that its signature shows, in letters."""
 _C_TYPE = re.compile(r"\b(?P<bool>bint)\b|\b(?:(?:unsigned )?long long|size_t|Py_ssize_t)\b")
 """Cython's names of C types, which compiled modules declare."""
 
@@ -22,3 +24,8 @@ def wrapping(length: int, length_on_phones: int) -> str:
     if length > MOST_LETTERS:
         return "wraps"
     return "wraps-on-phones" if length_on_phones > MOST_LETTERS_ON_PHONES else ""
+
+
+def is_long_value(annotation: str) -> bool:
+    """Whether a part of an attribute's signature is its value, and too long to be shown."""
+    return annotation.lstrip().startswith("=") and len(annotation) > MOST_LETTERS_OF_VALUES

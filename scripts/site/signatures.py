@@ -2,7 +2,8 @@
 
 Sphinx writes a signature as one line, or as a list with an element for each parameter, whatever the width of the
 window. Here, each parameter is a span. Signatures that do not fit a line have a class, for which
-`docs/_static/reference.css` gives each parameter a line of its own: on every screen, or on phones only.
+`docs/_static/reference.css` gives each parameter a line of its own: on every screen, or on phones only. Long values of
+attributes are left out.
 """
 
 from __future__ import annotations
@@ -10,9 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
-from scripts.reference.signatures import wrapping
+from scripts.reference.signatures import is_long_value, wrapping
 from sphinx import addnodes
 from sphinx.application import Sphinx
+
+
+def shorten_values(app: Sphinx, doctree: nodes.document) -> None:
+    """Leave out long values of attributes, such as that of `DEFAULT_CONFIG`, which fills a screen."""
+    for annotation in list(doctree.findall(addnodes.desc_annotation)):
+        if is_long_value(annotation.astext()):
+            annotation.parent.remove(annotation)
 
 
 def mark_lengths(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -55,5 +63,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this."""
     app.add_node(addnodes.desc_parameterlist, override=True, html=(visit_parameters, depart_parameters))
     app.add_node(addnodes.desc_parameter, override=True, html=(visit_parameter, depart_parameter))
+    app.connect("doctree-read", shorten_values)
     app.connect("doctree-resolved", mark_lengths)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -187,6 +187,12 @@ def test_signatures_wrap_where_they_do_not_fit() -> None:
     assert signatures.wrapping(93, 20) == "wraps"
 
 
+def test_only_short_values_of_attributes_are_shown() -> None:
+    assert not signatures.is_long_value(" = 30000")
+    assert not signatures.is_long_value(f": Literal[{'a, ' * 30}]")
+    assert signatures.is_long_value(f" = {dict.fromkeys(range(30))}")
+
+
 def test_a_dead_link_and_a_foreign_asset_are_found(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(
         '<h1 id="here">x</h1><a href="b.html">dead</a><a href="#here">good</a><a href="#there">dead</a>'
