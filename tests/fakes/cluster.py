@@ -346,7 +346,7 @@ class FakeCluster:
 
     # The protocols: metadata
 
-    def watch_topics(self, topics: set[str] | None) -> None:
+    def watch_topics(self, topics: set[str] | None, *, look_first: bool = False) -> None:
         self.watched = None if topics is None else set(topics)
 
     def on_metadata(self, callback: Callable[[ClusterMetadata], object]) -> Callable[[], None]:

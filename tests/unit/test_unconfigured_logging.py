@@ -16,7 +16,7 @@ with EmbeddedBroker() as broker:
     servers = {"bootstrap_servers": broker.bootstrap_servers}
     with kafka.KafkaProducer(**servers) as producer:
         producer.send("made-by-sending", b"v").get(60)
-    with kafka.KafkaConsumer("made-by-subscribing", group_id="g", consumer_timeout_ms=100, **servers) as consumer:
+    with kafka.KafkaConsumer("made-by-sending", group_id="g", consumer_timeout_ms=100, **servers) as consumer:
         assert list(consumer) == []
     with kafka.KafkaAdminClient(**servers) as admin:
         admin.create_topics(["made-by-admin"])

@@ -17,6 +17,10 @@ def _setting(default: T, doc: str) -> T:
     return declared
 
 
+_ARGUMENTS = ("data_dir", "host", "port")
+"""Arguments of `EmbeddedBroker` that are not settings, and that may be misspelt as well."""
+
+
 @dataclass(frozen=True, slots=True)
 class BrokerSettings:
     """The settings of an embedded broker. Kafka's names for them are in parentheses.
@@ -128,7 +132,7 @@ class BrokerSettings:
         known = {one.name: one for one in dataclasses.fields(cls)}
         for name in names:
             if name not in known:
-                near = difflib.get_close_matches(name, known, 1)
+                near = difflib.get_close_matches(name, [*known, *_ARGUMENTS], 1)
                 hint = f"did you mean {near[0]}?" if near else f"the settings are {', '.join(sorted(known))}"
                 raise KafkaConfigurationError(f"the embedded broker has no setting {name}: {hint}")
         settings = cls(**names)  # type: ignore[arg-type]

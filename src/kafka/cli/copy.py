@@ -4,6 +4,7 @@ Each transaction on the target contains records and the position in the source, 
 group. An interrupted copy therefore resumes after the last record written. Copies with the same name fence each other.
 """
 
+import datetime
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -283,7 +284,7 @@ class _Copy:
     def run(self, bounds: _Bounds) -> None:
         """Copy until the source ends. If interrupted, abort the current transaction."""
         from kafka.cli.consume.source import closing
-        from kafka.errors import TopicRecreatedError
+        from kafka.errors import InvalidProducerEpochError, ProducerFencedError, TopicRecreatedError
 
         with self._to.producer(transactional_id=self._name) as producer:
             producer.init_transactions()  # fences other copies with this name, so that their progress is final
@@ -292,12 +293,37 @@ class _Copy:
                 self._commit(producer, 0)  # lets the next run know where this one began, even if it copies nothing
                 try:
                     self._copy(reading, producer)
+                except (ProducerFencedError, InvalidProducerEpochError) as error:
+                    raise click.ClickException(self._replaced()) from error
                 except TopicRecreatedError:
                     raise click.ClickException(
                         f"{self._source.name} was deleted and recreated during the copy: start the copy again with "
                         "--restart, which copies all of the new topic"
                     ) from None
         self._translate()
+
+    def _replaced(self) -> str:
+        """Return the message after another copy with the same name has started."""
+        return (
+            f"another copy with the same name (transactional id {self._name}) has started{self._since()}, and has "
+            "replaced this one. No record is lost or copied twice: the other copy continues after the last "
+            "transaction of this one. Let it run, or stop it and start this copy again. A copy of other topics, or to "
+            "another target, needs another --name"
+        )
+
+    def _since(self) -> str:
+        """Return when the other copy began its current transaction; "" if it is not known."""
+        from kafka.errors import KafkaError
+
+        try:
+            with self._to.admin() as other:
+                began_ms = other.describe_transactions([self._name])[self._name].transaction_start_time_ms
+        except (KafkaError, KeyError):
+            return ""
+        if began_ms < 0:
+            return ""
+        began = datetime.datetime.fromtimestamp(began_ms / 1000).astimezone()
+        return f" (its current transaction began at {began.isoformat(' ', 'seconds')})"
 
     def run_equal(self, bounds: _Bounds) -> None:
         """Copy so that offsets are equal, until the source ends; see `equal_offsets`."""

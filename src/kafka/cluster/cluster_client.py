@@ -116,13 +116,19 @@ class ClusterClient:
 
     # Metadata
 
-    def watch_topics(self, topics: set[str] | None) -> None:
+    def watch_topics(self, topics: set[str] | None, *, look_first: bool = False) -> None:
         """Keep the metadata for these topics up to date from the next refresh on; None for all topics.
 
         Watched topics are those that the program sends to or subscribes to. A request for their metadata may create
         them, if ``allow_auto_create_topics`` and the brokers allow it. No other metadata request creates a topic.
+
+        Arguments:
+            topics: the topics.
+            look_first: look up topics that are not known with a request that does not create them, so that the metadata
+                show which topics did not exist. A second request creates these.
         """
         self._updater.watched = None if topics is None else set(topics)
+        self._updater.look_first = look_first
 
     def on_metadata(self, callback: Callable[[ClusterMetadata], object]) -> Callable[[], None]:
         """Call ``callback(metadata)`` on the loop after each change. The returned function removes the callback."""

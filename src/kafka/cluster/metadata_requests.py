@@ -56,7 +56,7 @@ def remove_impossible(response: "MetadataResponse") -> list[str]:
     return found
 
 
-_CREATION_CHOSEN_SINCE = 4
+CREATION_CHOSEN_SINCE = 4
 """The first version of Metadata in which clients choose whether topics may be created (Kafka 0.11)."""
 _OPERATIONS_SINCE = 8
 """The first version that returns the operations that the client may perform on a topic (KIP-430)."""
@@ -87,7 +87,7 @@ def metadata_request(topics: set[str] | None, version: int, may_create: bool) ->
     topics; topics that they do not list are then reported as unknown, as later brokers report them.
     """
     named = [MetadataRequestTopic(name=name) for name in sorted(topics or ())]
-    if version >= _CREATION_CHOSEN_SINCE:
+    if version >= CREATION_CHOSEN_SINCE:
         return MetadataRequest(topics=None if topics is None else named, allow_auto_topic_creation=may_create)
     if topics is None or (topics and not may_create):
         return MetadataRequest(topics=None if version > 0 else [])
@@ -159,7 +159,7 @@ async def _send(
     digest: Callable[["MetadataResponse"], T],
 ) -> T:
     def of_those_asked(response: "MetadataResponse") -> T:
-        if topics is not None and version < _CREATION_CHOSEN_SINCE:
+        if topics is not None and version < CREATION_CHOSEN_SINCE:
             response.topics = [each for each in response.topics if each.name in topics]
             missing = topics.difference(each.name for each in response.topics if each.name is not None)
             unknown = UnknownTopicOrPartitionError.errno

@@ -7,13 +7,21 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from kafka.cluster.backoff import Backoff
 from kafka.cluster.current_failures import CurrentFailures
-from kafka.cluster.metadata_requests import MetadataAnswer, ask_metadata
+from kafka.cluster.metadata_requests import CREATION_CHOSEN_SINCE, MetadataAnswer, ask_metadata
 from kafka.cluster.metadata_snapshot import ClusterMetadata
 from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
 from kafka.config import ConnectionOptions
-from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, KafkaTimeoutError, for_code
+from kafka.errors import (
+    IllegalStateError,
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
 from kafka.net import Connection
 from kafka.structs import TopicPartition
+from kafka.wire.api.metadata import MetadataRequest
 
 log = logging.getLogger(__name__)
 
@@ -176,6 +184,7 @@ class MetadataUpdater:
     Attributes:
         metadata: the newest snapshot; immutable, so any thread may read it.
         watched: the topics that every full refresh requests; None: all.
+        look_first: whether to look up new topics before a request may create them; see `ClusterClient.watch_topics`.
     """
 
     def __init__(
@@ -193,6 +202,7 @@ class MetadataUpdater:
         self._refresher: MetadataRefresher | None = None
         self._noted: dict[TopicPartition, tuple[int, int]] = {}
         self.watched: set[str] | None = set()
+        self.look_first = False
         self.metadata = ClusterMetadata()
 
     def start(self) -> None:
@@ -267,11 +277,32 @@ class MetadataUpdater:
         create = self.creates
         both = topics | watched if everything else topics
         may_create, others = both & create, both - create
+        if self.look_first and may_create and await self._look_first(may_create, keep_others=not everything):
+            everything, may_create = False, {topic for topic in may_create if self._is_missing(topic)}
+            if not may_create and not others:
+                return
         if may_create or not others:
             await self._ask_any(may_create, True, keep_others=not everything)
             everything = False
         if others:
             await self._ask_any(others, False, keep_others=not everything)
+
+    async def _look_first(self, topics: set[str], *, keep_others: bool) -> bool:
+        """Request metadata for topics without creating them, if any are new; return whether that was done.
+
+        Brokers before 0.11 cannot be asked without creating topics, except for all topics.
+        """
+        known = self.metadata
+        if not any(known.partitions_for_topic(topic) is None and topic not in known.topic_errors for topic in topics):
+            return False
+        connection = await self._any_connection()
+        if connection.api_versions.version_for(MetadataRequest) < CREATION_CHOSEN_SINCE:
+            return False
+        await self._ask_any(topics, False, keep_others=keep_others)
+        return True
+
+    def _is_missing(self, topic: str) -> bool:
+        return self.metadata.topic_errors.get(topic) is UnknownTopicOrPartitionError
 
     async def _ask_any(self, topics: set[str] | None, may_create: bool, *, keep_others: bool) -> None:
         last: KafkaError | None = None

@@ -31,6 +31,7 @@ from kafka.consumer.position.positions import PositionResolver
 from kafka.consumer.position.special_timestamps import EARLIEST, reset_timestamp
 from kafka.consumer.position.topic_history import TopicHistory
 from kafka.consumer.position.truncation import OutOfRangeLog, Truncations
+from kafka.consumer.subscription.created_topics import CreatedTopics
 from kafka.consumer.subscription.rebalance_steps import Rebalance
 from kafka.consumer.subscription.subscription_state import PositionsLeft, SubscriptionState
 from kafka.consumer.subscription.topic_watch import TopicWatch
@@ -157,7 +158,13 @@ class ConsumerParts:
         told = RetryPolicy(backoff, log, level=logging.DEBUG, fatal=anything_unexpected)
         self.offsets_for_times = OffsetsForTimes(offsets_of, told)
         self.epoch_ends = OffsetsForTimes(EpochEnds(self.client, timeout_ms), told)
-        self.topics = TopicWatch(self.client, self.subscription, group.exclude_internal_topics, self.events.failed)
+        self.topics = TopicWatch(
+            self.client,
+            self.subscription,
+            group.exclude_internal_topics,
+            self.events.failed,
+            CreatedTopics(self.client) if self.config.connection.allow_auto_create_topics else None,
+        )
         self.membership, offsets = self._make_group(backoff)
         self.commits = Commits(
             group,

@@ -458,6 +458,22 @@ def test_a_topic_that_is_created_later_is_found(broker: Broker, make_topic: Make
     assert [r.value for r in read(consumer, 1)] == [b"here"]
 
 
+def test_a_topic_that_subscribing_creates_is_reported(
+    make_topic: MakeTopic, open_consumer: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic = make_topic(3)
+    misspelt = topic + "x"
+    consumer = open_consumer(misspelt)
+
+    def lines() -> list[str]:
+        return [each.getMessage() for each in caplog.records if each.name.endswith("created_topics")]
+
+    poll_until(lambda: bool(lines()), consumer)
+    (line,) = lines()
+    assert f"topic {misspelt!r} did not exist; the broker has created it with " in line
+    assert repr(topic) in line
+
+
 def test_what_cannot_be_opened_says_why() -> None:
     with pytest.raises(NoBrokersAvailable, match=r"127\.0\.0\.1"):
         KafkaConsumer(bootstrap_servers="127.0.0.1:1", bootstrap_timeout_ms=300)

@@ -95,6 +95,12 @@ def test_an_invalid_setting_is_rejected_before_anything_starts() -> None:
     assert not broker_threads()
 
 
+@pytest.mark.parametrize(("misspelt", "meant"), [("prt", "port"), ("hostname", "host"), ("datadir", "data_dir")])
+def test_a_misspelt_argument_suggests_the_right_one(misspelt: str, meant: str) -> None:
+    with pytest.raises(KafkaConfigurationError, match=f"no setting {misspelt}: did you mean {meant}\\?"):
+        EmbeddedBroker(**{misspelt: 1})  # type: ignore[arg-type]
+
+
 def test_the_advertised_address_can_differ() -> None:
     with EmbeddedBroker(advertised_host="localhost") as broker:
         assert broker.bootstrap_servers == f"localhost:{broker.port}"

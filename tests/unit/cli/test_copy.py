@@ -115,6 +115,29 @@ def test_a_copy_resumes_after_the_records_of_a_fenced_copy(
     assert by_partition(cli, target) == by_partition(cli, source)
 
 
+@pytest.mark.parametrize("knows_since", [True, False])
+def test_a_copy_that_another_one_replaces_says_so(
+    cli: Cli, source: str, broker: EmbeddedBroker, knows_since: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, others = KafkaProducer.commit_transaction, []
+
+    def commit_after_another_started(producer: KafkaProducer[Any, Any]) -> None:
+        commit(producer)
+        if not others:
+            others.append(KafkaProducer(bootstrap_servers=broker.bootstrap_servers, transactional_id="c"))
+            others[0].init_transactions()
+            if knows_since:
+                others[0].begin_transaction()
+                others[0].send(source, b"v").get(60)
+
+    monkeypatch.setattr(KafkaProducer, "commit_transaction", commit_after_another_started)
+    error = cli.fails("copy", source, f"{source}-copy", "--name", "c")
+    others[0].close()
+    assert "another copy with the same name (transactional id c) has started" in error
+    assert ("its current transaction began at 20" in error) is knows_since
+    assert "Let it run, or stop it and start this copy again." in error
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("follows", [False, True])
 @pytest.mark.parametrize("partitions", [1, 3, 5])

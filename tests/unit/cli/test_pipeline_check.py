@@ -43,6 +43,29 @@ def test_no_problem(file: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "meant"), [("p.yml", "p.yaml"), ("pp.yaml", "p.yaml"), ("deep.yaml", "below/deep.py")]
+)
+def test_a_missing_file_suggests_files_nearby(file: Path, wrong: str, meant: str) -> None:
+    (file.parent / "below").mkdir()
+    (file.parent / "below" / "deep.py").touch()
+    result = run(file.parent / wrong)
+    assert result.exit_code == 2
+    assert f"{str(file.parent / wrong)!r} does not exist; did you mean {str(file.parent / meant)!r}?" in result.stderr
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    result = run(tmp_path / "nowhere" / "p.yaml")
+    assert result.exit_code == 2
+    assert f"does not exist: there is no folder {str(tmp_path / 'nowhere')!r}." in result.stderr
+
+
+def test_without_files_nearby_nothing_is_suggested(tmp_path: Path) -> None:
+    result = run(tmp_path / "p.yaml")
+    assert result.exit_code == 2
+    assert result.stderr.rstrip().endswith("does not exist.")
+
+
 def test_problems_and_their_exit_status(file: Path) -> None:
     file.write_text(GOOD.replace("key: a", "key: b"))
     result = run(file)

@@ -44,6 +44,35 @@ async def test_watched_and_other_topics_are_requested_separately(client, cluster
     assert client.metadata.topics() == {"t", "other"}
 
 
+async def test_new_topics_are_looked_up_before_they_are_created(client, cluster):
+    client.watch_topics({"t", "new"}, look_first=True)
+    await client.refresh_metadata()
+    assert asked_since(cluster, 1) == [(["new", "t"], False), (["new"], True)]
+    assert client.metadata.topics() == {"t"}
+    assert client.metadata.topic_errors == {"new": UnknownTopicOrPartitionError}
+    await client.refresh_metadata()
+    assert asked_since(cluster, 3) == [(["new", "t"], True)]
+
+
+async def test_looking_first_adds_no_request_for_topics_that_exist(client, cluster):
+    cluster.leaders["other"] = [(1, 0)]
+    client.watch_topics({"t", "other"}, look_first=True)
+    await client.refresh_metadata(["third"])
+    await client.refresh_metadata()
+    assert asked_since(cluster, 1) == [(["third"], False), (["other", "t"], False)]
+    assert client.metadata.topics() == {"t", "other"}
+
+
+async def test_brokers_that_create_named_topics_are_not_looked_at_first(cluster, make_client):
+    for broker in cluster.brokers:
+        broker.versions[MetadataRequest.API_KEY] = (0, 3)
+    client = make_client(cluster)
+    await client.start()
+    client.watch_topics({"new"}, look_first=True)
+    await client.refresh_metadata()
+    assert [topics for topics, _ in asked_since(cluster, 1)] == [["new"]]
+
+
 async def test_the_option_forbids_creation(cluster, make_client):
     client = make_client(cluster, allow_auto_create_topics=False)
     client.watch_topics({"t"})

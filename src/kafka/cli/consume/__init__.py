@@ -170,6 +170,7 @@ def command(
     from kafka.cli.escapes import as_typed, unescaped_option
 
     at_least_one("topic", topics)
+    _check_names(topics)
     try:
         end = unescaped_option("--delimiter", delimiter) or b""
         between = unescaped_option("--key-separator", key_separator)
@@ -261,6 +262,18 @@ def _copy(source: "Source", selection: "Selection", sink: "RecordSink", typed: T
                     return
 
 
+_OPERATORS = {"=", "==", "!=", "<>", "and", "or", "in", "like", "matches", "contains", "is"}
+
+
+def _check_names(topics: tuple[str, ...]) -> None:
+    """Raise `click.UsageError` if the names of topics are probably words of an unquoted condition."""
+    if word := next((each for each in topics if each.lower() in _OPERATORS), None):
+        raise click.UsageError(
+            f"expected names of topics, found {word!r}: put the whole condition of --where in quotes, such as --where "
+            "\"value.status = 'PAID'\""
+        )
+
+
 def _selection(where: dict[str, Any]) -> "Selection":
     from kafka.cli.consume.selection import Selection
 
@@ -269,12 +282,14 @@ def _selection(where: dict[str, Any]) -> "Selection":
     ]
     condition = None
     if where["condition"] is not None:
+        from kafka.cli.consume.unquoted import check_unquoted
         from kafka.filters import Filter, FilterError
 
         try:
             condition = Filter(where["condition"])
         except FilterError as error:
             raise ValueError(f"--where: {error}") from None
+        check_unquoted(where["condition"])
     return Selection(where["keys"], where["key_regex"], headers, where["grep"], where["max_records"], condition)
 
 

@@ -1,6 +1,8 @@
 """The arguments and options that the commands of ``kafka pipeline`` share."""
 
+import difflib
 import functools
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,9 +20,48 @@ R = TypeVar("R")
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 """Replaces servers in the content of a declaration; see `with_servers`."""
 
-file_argument = click.argument(
-    "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
-)
+_ENDINGS = (".yaml", ".yml", ".py")
+
+
+class _PipelineFile(click.Path):
+    """An existing file. The error for a missing one suggests files with similar names, or with the same name below."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, readable=True, path_type=Path)
+
+    def convert(
+        self, value: "str | os.PathLike[str]", param: click.Parameter | None, ctx: click.Context | None
+    ) -> "str | bytes | os.PathLike[str]":
+        """See `click.Path`."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            path = Path(value)
+            if not path.exists():
+                error.message = f"{error.message.rstrip('.')}{_near_files(path)}"
+            raise
+
+
+def _near_files(path: Path) -> str:
+    """Return a hint for a file that does not exist: "; did you mean ...?", or the reason why there is none."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f": there is no folder {str(folder)!r}."
+    try:
+        files = sorted(each for each in folder.iterdir() if each.suffix in _ENDINGS and each.is_file())
+        below = sorted(each for each in folder.glob("*/*") if each.suffix in _ENDINGS and each.stem == path.stem)
+    except OSError:  # the folder is not readable
+        return "."
+    same = [each for each in files if each.stem == path.stem]
+    similar = difflib.get_close_matches(path.name, [each.name for each in files], n=_MOST_FILES)
+    found = (same or [folder / name for name in similar] or below)[:_MOST_FILES]
+    if found:
+        return f"; did you mean {' or '.join(repr(str(each)) for each in found)}?"
+    return "."
+
+
+_MOST_FILES = 3
+file_argument = click.argument("file", metavar="FILE", type=_PipelineFile())
 """FILE, the YAML file or Python file of a pipeline. The command gets a `Path`."""
 
 

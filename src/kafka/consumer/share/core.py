@@ -24,6 +24,7 @@ from kafka.consumer.parts import Runner
 from kafka.consumer.share.acquired import DecodeOptions, InFlight
 from kafka.consumer.share.piece import Acknowledgements, Piece
 from kafka.consumer.share.share_fetcher import ShareFetcher
+from kafka.consumer.subscription.created_topics import CreatedTopics
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.consumer.subscription.topic_watch import TopicWatch
 from kafka.coordinator.group_metrics import POLL_METRICS, PollClock
@@ -106,7 +107,8 @@ class ShareCore:
         self.fetcher = ShareFetcher(
             options, self.client, self.membership.member_id, backoff, runner.notify, self.events.failed_alike
         )
-        self.topics = TopicWatch(self.client, self.subscription, True, self.events.failed)
+        created = CreatedTopics(self.client) if config.connection.allow_auto_create_topics else None
+        self.topics = TopicWatch(self.client, self.subscription, True, self.events.failed, created)
         self._statistics.show(self.fetcher, self.membership, self.clock)
         self._statistics.report_by_runner()
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kafka.cluster import LogLimiter, MetadataAccess
 from kafka.cluster.metadata_snapshot import ClusterMetadata
+from kafka.consumer.subscription.created_topics import CreatedTopics
 from kafka.consumer.subscription.subscription_state import SubscriptionState
 from kafka.errors import InvalidTopicError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 from kafka.structs import TopicPartition
@@ -45,6 +46,7 @@ class TopicWatch:
         subscription: the topics that the consumer wants.
         exclude_internal: whether a pattern ignores internal topics.
         failed: called with each permanent error, once.
+        created: warns of topics that brokers create on request; None: requests do not create topics.
     """
 
     def __init__(
@@ -53,14 +55,18 @@ class TopicWatch:
         subscription: SubscriptionState,
         exclude_internal: bool,
         failed: Callable[[Exception], None],
+        created: CreatedTopics | None = None,
     ) -> None:
         self._client = client
         self._subscription = subscription
         self._exclude_internal = exclude_internal
         self._failed = failed
+        self._created = created
         self._group: frozenset[str] = frozenset()
         self._reported: dict[str, type[Exception]] = {}
         self._missing: set[str] = set()
+        self._found: set[str] = set()
+        self._never_found: set[str] = set()
         self._warnings = LogLimiter(log)
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -70,6 +76,8 @@ class TopicWatch:
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
+        if self._created is not None:
+            self._created.close()
 
     def watch_group(self, topics: frozenset[str]) -> None:
         """Watch the topics of all members, because this consumer leads its group."""
@@ -99,6 +107,8 @@ class TopicWatch:
                 self._reported[topic] = error
                 self._failed(error({topic}))
         self._look_for_missing(metadata)
+        if self._created is not None and self._subscription.pattern is None:
+            self._look_for_created(metadata, self._created)
         return changed
 
     def _look_for_missing(self, metadata: ClusterMetadata) -> None:
@@ -110,12 +120,30 @@ class TopicWatch:
             text = f"no topic matches the pattern {pattern.pattern!r}; waiting for one to be created"
             problems[_PATTERN] = _Problem(_ABSENT, text)
         for topic, (kind, text) in problems.items():
-            if metadata.topic_errors.get(topic) not in _FOR_THE_CALLER:  # errors for the caller are raised, not logged
+            if metadata.topic_errors.get(topic) in _FOR_THE_CALLER:  # these errors are raised, not logged
+                continue
+            if not self._is_being_created(topic, metadata):
                 self._warnings.warning(topic + kind, text)
         for topic in self._missing - problems.keys():
             if sum(self._warnings.forget(topic + kind) for kind in _KINDS):  # sum(), unlike any(), forgets all kinds
                 log.info("%s", f"topic {topic!r} can be read now" if topic else "topics match the pattern now")
         self._missing = set(problems)
+
+    def _is_being_created(self, topic: str, metadata: ClusterMetadata) -> bool:
+        """Return whether this is the first response without a topic that the next request may create."""
+        is_missing = metadata.topic_errors.get(topic) is UnknownTopicOrPartitionError
+        may_create = self._created is not None and self._subscription.pattern is None
+        return is_missing and may_create and topic not in self._never_found | self._found
+
+    def _look_for_created(self, metadata: ClusterMetadata, created: CreatedTopics) -> None:
+        """Report topics that did not exist when they were first looked up, and exist now."""
+        for topic in self._own() - self._found:
+            if metadata.partitions_for_topic(topic) is not None:
+                self._found.add(topic)
+                if topic in self._never_found and not self._closed:
+                    created.report(topic)
+            elif metadata.topic_errors.get(topic) is UnknownTopicOrPartitionError:
+                self._never_found.add(topic)
 
     def _again(self) -> None:
         self._timer = None
@@ -140,7 +168,7 @@ class TopicWatch:
         if self._subscription.pattern is not None:
             self._client.watch_topics(None)
         else:
-            self._client.watch_topics(set(self._own() | self._group))
+            self._client.watch_topics(set(self._own() | self._group), look_first=self._created is not None)
 
 
 def _problem(topic: str, partitions: list[TopicPartition], metadata: ClusterMetadata) -> _Problem | None:

@@ -7,6 +7,9 @@ from typing import Any, ClassVar
 
 from kafka.errors import KafkaConfigurationError, KafkaError, RetriableError
 
+_INCOMPATIBLE = 409
+"""The HTTP status with which registries refuse an incompatible schema."""
+
 
 class SchemaRegistryError(KafkaError):
     """A schema registry rejected a request, or its response is invalid.
@@ -39,7 +42,17 @@ class SchemaRegistryError(KafkaError):
         asked = f"{self.request}: " if self.request else ""
         if not self.http_status_code:
             return f"{asked}{self.error_message}"
-        return f"{asked}{self.error_message} (HTTP status code {self.http_status_code}, SR code {self.error_code})"
+        why = self._explained()
+        return f"{asked}{why}{self.error_message} (HTTP status code {self.http_status_code}, SR code {self.error_code})"
+
+    def _explained(self) -> str:
+        """Return why a schema is incompatible, in plain words, to precede the registry's message; else ""."""
+        if self.http_status_code != _INCOMPATIBLE:
+            return ""
+        from kafka.formats.registry.refusals import explained
+
+        why = explained(self.error_message)
+        return f"{why}. The registry's message: " if why else ""
 
 
 class SchemaRegistryConnectionError(SchemaRegistryError, RetriableError):
