@@ -120,6 +120,15 @@ WANTED: dict[str, tuple[str, ...]] = {
     "static membership": ("GROUPS",),
     "helm": ("KUBERNETES",),
     "sbom": ("SUPPLY_CHAIN",),
+    "no messages received": ("GROUPS",),
+    "consumer reads nothing": ("GROUPS",),
+    "consumer prints nothing": ("GROUPS",),
+    "address already in use": ("COMMAND_LINE/kafka-broker",),
+    "stop when no more messages": ("recipes/end-of-partition",),
+    "consume until end": ("recipes/end-of-partition",),
+    "start at offset": ("recipes/read-from-a-point-in-time",),
+    "replay messages from yesterday": ("recipes/read-from-a-point-in-time", "recipes/move-a-group"),
+    "duplicate topic": ("recipes/copy-a-topic-with-its-groups",),
 }
 """By query: the pages that have to be among the first results."""
 FIRST = 3
