@@ -134,6 +134,15 @@ WANTED: dict[str, tuple[str, ...]] = {
     "close": ("kafka.KafkaConsumer.close", "kafka.KafkaProducer.close"),
     "acknowledge": ("kafka.KafkaShareConsumer.acknowledge",),
     "create_topics": ("kafka.KafkaAdminClient.create_topics",),
+    "no messages received": ("GROUPS",),
+    "consumer reads nothing": ("GROUPS",),
+    "consumer prints nothing": ("GROUPS",),
+    "address already in use": ("COMMAND_LINE/kafka-broker",),
+    "stop when no more messages": ("recipes/end-of-partition",),
+    "consume until end": ("recipes/end-of-partition",),
+    "start at offset": ("recipes/read-from-a-point-in-time",),
+    "replay messages from yesterday": ("recipes/read-from-a-point-in-time", "recipes/move-a-group"),
+    "duplicate topic": ("recipes/copy-a-topic-with-its-groups",),
 }
 """By query: the pages, or full names of the reference, that have to be among the first results."""
 FIRST = 3
