@@ -78,10 +78,10 @@ class _Group:
             failures=before.failures + (self.end is not None and self.end.kind == "failure") + after.failures,
             kills=before.kills + (self.end is None) + after.kills,
         )
-        own = {"run_id": self.start.run_id}
-        self.start = dataclasses.replace(later.start, time=self.start.time, earlier=earlier, **own)
+        run_id = self.start.run_id
+        self.start = dataclasses.replace(later.start, time=self.start.time, earlier=earlier, run_id=run_id)
         self.batches += later.batches
-        self.end = None if later.end is None else dataclasses.replace(later.end, **own)
+        self.end = None if later.end is None else dataclasses.replace(later.end, run_id=run_id)
 
     @property
     def run_id(self) -> str:

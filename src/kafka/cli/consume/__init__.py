@@ -8,7 +8,7 @@ import datetime
 import pathlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -265,7 +265,7 @@ def _copy(source: "Source", selection: "Selection", sink: "RecordSink", typed: T
 _OPERATORS = {"=", "==", "!=", "<>", "and", "or", "in", "like", "matches", "contains", "is"}
 
 
-def _check_names(topics: tuple[str, ...]) -> None:
+def _check_names(topics: Iterable[str]) -> None:
     """Raise `click.UsageError` if the names of topics are probably words of an unquoted condition."""
     if word := next((each for each in topics if each.lower() in _OPERATORS), None):
         raise click.UsageError(

@@ -37,9 +37,9 @@ class _PipelineFile(click.Path):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             path = Path(value)
-            if not path.exists():
-                error.message = f"{error.message.rstrip('.')}{_near_files(path)}"
-            raise
+            if path.exists():
+                raise
+            raise click.BadParameter(f"{error.message.rstrip('.')}{_near_files(path)}", ctx, param) from None
 
 
 def _near_files(path: Path) -> str:

@@ -201,7 +201,12 @@ class SchemaReference(JsonObject):
 
 @dataclass(frozen=True)
 class SchemaVersion:
-    """A subject and one of its versions, as `SchemaRegistryClient.get_schema_versions` returns them."""
+    """A subject and one of its versions, as `SchemaRegistryClient.get_schema_versions` returns them.
+
+    Attributes:
+        subject: the name of the subject; None if the registry did not return it.
+        version: the number of the version, from 1 on; None if the registry did not return it.
+    """
 
     subject: str | None
     version: int | None
