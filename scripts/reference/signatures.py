@@ -13,9 +13,13 @@ MOST_LETTERS_OF_VALUES = 60
 _C_TYPE = re.compile(r"\b(?P<bool>bint)\b|\b(?:(?:unsigned )?long long|size_t|Py_ssize_t)\b")
 """Cython's names of C types, which compiled modules declare."""
 
+_NO_MEMBER = re.compile(r"<(\w+): (\d+)>")
+"""A flag without a member of its own, such as that of no bits, as Python prints it."""
 
-def python_types(signature: str) -> str:
-    """A signature with the types that programs pass in the place of C's."""
+
+def readable(signature: str) -> str:
+    """A signature with the types that programs pass in the place of C's, and with defaults as programs write them."""
+    signature = _NO_MEMBER.sub(r"\1(\2)", signature.replace("<factory>", "..."))
     return _C_TYPE.sub(lambda found: "bool" if found["bool"] else "int", signature)
 
 

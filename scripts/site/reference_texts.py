@@ -16,7 +16,7 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst.states import Inliner
 from scripts.reference import subjects
-from scripts.reference.signatures import python_types
+from scripts.reference.signatures import readable
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.nodes import make_refnode
@@ -53,7 +53,7 @@ def shorten_signature(
             return "(**options)", None
     if not signature:
         return None
-    return python_types(signature.replace("<factory>", "...")), python_types(returned) if returned else returned
+    return readable(signature), readable(returned) if returned else returned
 
 
 def name_role(

@@ -174,10 +174,13 @@ def test_the_first_sentence_ends_at_a_colon_or_full_stop_outside_of_code() -> No
     assert names_pages.summary("Compare them (Java: `A`). More.") == "Compare them (Java: `A`)"
 
 
-def test_signatures_show_the_types_of_python() -> None:
+def test_signatures_show_types_and_defaults_as_programs_write_them() -> None:
     shown = "(timestamp_ms: long long, key: bytes | None, is_last: bint) -> Py_ssize_t"
-    assert signatures.python_types(shown) == "(timestamp_ms: int, key: bytes | None, is_last: bool) -> int"
-    assert signatures.python_types("(belong_longer: str)") == "(belong_longer: str)"
+    assert signatures.readable(shown) == "(timestamp_ms: int, key: bytes | None, is_last: bool) -> int"
+    assert signatures.readable("(belong_longer: str)") == "(belong_longer: str)"
+    assert signatures.readable("(uses: Use = <Use: 0>, refusal: str = <factory>)") == (
+        "(uses: Use = Use(0), refusal: str = ...)"
+    )
 
 
 def test_signatures_wrap_where_they_do_not_fit() -> None:

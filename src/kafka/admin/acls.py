@@ -67,9 +67,13 @@ class ACLResourcePatternType(IntEnum):
 
     UNKNOWN = 0
     ANY = 1
+    """Patterns of every type."""
     MATCH = 2
+    """Patterns of every type that apply to a resource with the filter's name."""
     LITERAL = 3
+    """The name of one resource, or "*" for all."""
     PREFIXED = 4
+    """The beginning of the names of resources."""
 
 
 def _check(what: str, cls: type, given: object) -> None:

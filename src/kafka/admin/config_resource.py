@@ -30,9 +30,13 @@ class AlterConfigOp(EnumHelper, IntEnum):
     """An operation on a setting in an incremental change (KIP-339); the last two are for lists."""
 
     SET = 0
+    """Set the value."""
     DELETE = 1
+    """Remove the value that was set on the resource, so that the default applies."""
     APPEND = 2
+    """Add elements to a list."""
     SUBTRACT = 3
+    """Remove elements from a list."""
 
 
 Configs: TypeAlias = Mapping[str, Any] | Iterable[str] | None

@@ -30,13 +30,21 @@ class GroupState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-pyt
 
     UNKNOWN = "Unknown"
     PREPARING_REBALANCE = "PreparingRebalance"
+    """A classic group rebalances, and waits for its members to join."""
     COMPLETING_REBALANCE = "CompletingRebalance"
+    """A classic group rebalances, and waits for its leader's assignment."""
     STABLE = "Stable"
+    """The members have their assignments."""
     DEAD = "Dead"
+    """The group does not exist, or is being removed."""
     EMPTY = "Empty"
+    """The group has no members; it may have committed offsets."""
     ASSIGNING = "Assigning"
+    """The coordinator computes an assignment (KIP-848)."""
     RECONCILING = "Reconciling"
+    """Members are moving to their new assignments (KIP-848)."""
     NOT_READY = "NotReady"
+    """A group of Kafka Streams lacks topics (KIP-1071)."""
 
 
 class GroupType(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-python's

@@ -30,14 +30,23 @@ class TransactionState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kaf
     """The states of a transaction, as its coordinator reports them (KIP-664). Java: ``TransactionState``."""
 
     EMPTY = "Empty"
+    """The transactional id has had no transaction yet."""
     ONGOING = "Ongoing"
+    """A transaction is open."""
     PREPARE_COMMIT = "PrepareCommit"
+    """The transaction is committed; partitions still lack its markers."""
     PREPARE_ABORT = "PrepareAbort"
+    """The transaction is aborted; partitions still lack its markers."""
     COMPLETE_COMMIT = "CompleteCommit"
+    """The last transaction was committed; all partitions have its markers."""
     COMPLETE_ABORT = "CompleteAbort"
+    """The last transaction was aborted; all partitions have its markers."""
     DEAD = "Dead"
+    """The transactional id has expired and is being removed."""
     PREPARE_EPOCH_FENCE = "PrepareEpochFence"
+    """The coordinator is about to abort the transaction, and to fence its producer."""
     UNKNOWN = "Unknown"
+    """A state that this release does not know."""
 
 
 class TransactionListing(NamedTuple):
