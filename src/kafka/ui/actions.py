@@ -10,6 +10,7 @@ from kafka.ui.access.audit_log import DONE, FAILED
 from kafka.ui.changes import UNANSWERED, UNCONFIRMED, attempted, takes_effect_once
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.shared_state import Ui
+from kafka.ui.snapshot import Need
 from kafka.ui.topic_changes import offsets_field, offsets_of
 
 _EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
@@ -60,14 +61,19 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         failure = UNCONFIRMED if confirmed and isinstance(error, UNANSWERED) else "The group was not reset"
         back = html("<p>{}</p>", link("Back to the group", "/group", id=group))
         return page(ui, title, "/groups", joined([trouble(f"{failure}: {error_text(error)}"), back]))
+    now = await ui.poller.detail(Need(groups=frozenset((group,)))) if not confirmed else None
+    before = now.groups[group].committed if now is not None and group in now.groups else {}
     rows = [
-        [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
+        [
+            *(tp.topic, tp.partition, *(() if confirmed else (count(before.get(tp)),)), count(each["offset"])),
+            "" if each["error"] is NoError else each["error"].__name__,
+        ]
         for tp, each in sorted(moved.items())
     ]
-    titles: tuple[str, ...] = ("topic", "partition", "new offset", "error")
+    titles: tuple[str, ...] = ("topic", "partition", *(() if confirmed else ("now",)), "new offset", "error")
     if all(each["error"] is NoError for each in moved.values()):
         titles, rows = titles[:-1], [row[:-1] for row in rows]
-    places = table(titles, rows, ("partition", "new offset"), "New offsets")
+    places = table(titles, rows, ("partition", "now", "new offset"), "New offsets")
     back = html("<p>{}</p>", link("Back to the group", "/group", id=group))
     if confirmed:
         failed = any(each["error"] is not NoError for each in moved.values())
