@@ -10,7 +10,6 @@ from kafka.ui.access.audit_log import DONE, FAILED
 from kafka.ui.changes import UNANSWERED, UNCONFIRMED, attempted, takes_effect_once
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.shared_state import Ui
-from kafka.ui.snapshot import Need
 from kafka.ui.topic_changes import offsets_field, offsets_of
 
 _EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
@@ -54,6 +53,7 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         wanted: dict[Any, Any] = offsets_of(topic, given.get("offsets", "")) if confirmed else {topic: target}
         asked = ui.admin.reset_group_offsets(group, wanted, dry_run=not confirmed)
         what = {"group": group, "topic": topic, "to": text}
+        before = {} if confirmed else (await ui.admin.list_group_offsets([group]))[group]
         moved = await (attempted(ui, "reset group", what, asked) if confirmed else asked)
     except (KafkaError, ValueError, TypeError, OverflowError) as error:
         if confirmed:
@@ -61,12 +61,11 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         failure = UNCONFIRMED if confirmed and isinstance(error, UNANSWERED) else "The group was not reset"
         back = html("<p>{}</p>", link("Back to the group", "/group", id=group))
         return page(ui, title, "/groups", joined([trouble(f"{failure}: {error_text(error)}"), back]))
-    now = await ui.poller.detail(Need(groups=frozenset((group,)))) if not confirmed else None
-    before = now.groups[group].committed if now is not None and group in now.groups else {}
     rows = [
         [
-            *(tp.topic, tp.partition, *(() if confirmed else (count(before.get(tp)),)), count(each["offset"])),
-            "" if each["error"] is NoError else each["error"].__name__,
+            *(tp.topic, tp.partition),
+            *(() if confirmed else (count(before[tp].offset if tp in before else None),)),
+            *(count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__),
         ]
         for tp, each in sorted(moved.items())
     ]
