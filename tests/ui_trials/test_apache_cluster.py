@@ -122,7 +122,7 @@ async def test_a_dead_broker_is_seen_and_every_page_still_answers(kafka: ApacheK
         rows = rows_of(page, "Offline and under-replicated partitions")
         assert ["single", "0", "Offline", "none", "3"] in [row[:5] for row in rows]
         assert {row[2] for row in rows if row[0] == "copied"} == {"Under-replicated"}
-        assert "broker 3 has replicas, but is not running" in text_of(page)
+        assert "Broker 3 has replicas, but is not running" in text_of(page)
         assert [row[0] for row in rows_of(await pages.get("/brokers"), "Brokers")] == ["1", "2"]
         single = await pages.get("/topic", name="single")
         assert rows_of(single, "Partitions")[0][1] == "none"

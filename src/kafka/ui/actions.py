@@ -53,6 +53,7 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         wanted: dict[Any, Any] = offsets_of(topic, given.get("offsets", "")) if confirmed else {topic: target}
         asked = ui.admin.reset_group_offsets(group, wanted, dry_run=not confirmed)
         what = {"group": group, "topic": topic, "to": text}
+        before = {} if confirmed else (await ui.admin.list_group_offsets([group]))[group]
         moved = await (attempted(ui, "reset group", what, asked) if confirmed else asked)
     except (KafkaError, ValueError, TypeError, OverflowError) as error:
         if confirmed:
@@ -61,13 +62,17 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         back = html("<p>{}</p>", link("Back to the group", "/group", id=group))
         return page(ui, title, "/groups", joined([trouble(f"{failure}: {error_text(error)}"), back]))
     rows = [
-        [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
+        [
+            *(tp.topic, tp.partition),
+            *(() if confirmed else (count(before[tp].offset if tp in before else None),)),
+            *(count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__),
+        ]
         for tp, each in sorted(moved.items())
     ]
-    titles: tuple[str, ...] = ("topic", "partition", "new offset", "error")
+    titles: tuple[str, ...] = ("topic", "partition", *(() if confirmed else ("now",)), "new offset", "error")
     if all(each["error"] is NoError for each in moved.values()):
         titles, rows = titles[:-1], [row[:-1] for row in rows]
-    places = table(titles, rows, ("partition", "new offset"), "New offsets")
+    places = table(titles, rows, ("partition", "now", "new offset"), "New offsets")
     back = html("<p>{}</p>", link("Back to the group", "/group", id=group))
     if confirmed:
         failed = any(each["error"] is not NoError for each in moved.values())

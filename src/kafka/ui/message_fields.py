@@ -164,8 +164,8 @@ async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Ht
 
 
 def _unreadable(ui: Ui, topic: str) -> Html:
-    """Say which partitions of the topic cannot be read. Without a topic, say why the cluster cannot be read."""
-    if not topic:
+    """Say why the cluster cannot be read, or else which partitions of the topic cannot be read."""
+    if not topic or ui.poller.trouble:
         return trouble(ui.poller.trouble)
     known = ui.poller.newest.topics.get(topic) if ui.poller.newest is not None else None
     offline = [str(each.number) for each in known.partitions if each.is_offline] if known is not None else []

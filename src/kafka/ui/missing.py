@@ -14,7 +14,9 @@ _MOST = 5
 _LEAST = 0.4
 """Least similarity, from 0 to 1, of a name that is offered."""
 _LONGEST = 300
-"""Maximum number of characters of a name that are compared and shown."""
+"""Maximum number of characters of a name that are sent back in the search."""
+_COMPARED = 60
+"""Maximum number of characters of a name that are compared."""
 
 
 class Missing(NamedTuple):
@@ -82,20 +84,16 @@ def similar(name: str, known: Iterable[str]) -> list[str]:
     Two names are similar if they have many pairs of neighbouring letters in common. This takes a few microseconds for
     each name, so that a list of 10,000 does not delay other pages.
     """
-    wanted = _pairs(name)
+    text = f" {name[:_COMPARED].casefold()} "
+    wanted = {text[at : at + 2] for at in range(len(text) - 1)}
 
     def similarity(other: str) -> float:
-        pairs = _pairs(other)
-        return 2 * len(wanted & pairs) / (len(wanted) + len(pairs))
+        text = f" {other.casefold()} "
+        return 2 * sum([pair in text for pair in wanted]) / (len(wanted) + len(text) - 1)
 
     rated = ((similarity(each), each) for each in known)
     near = heapq.nsmallest(_MOST, ((-found, each) for found, each in rated if found >= _LEAST))
     return [each for _, each in near]
-
-
-def _pairs(name: str) -> set[str]:
-    text = f" {name[:_LONGEST].casefold()} "
-    return {text[at : at + 2] for at in range(len(text) - 1)}
 
 
 async def no_topic(ui: Ui, given: Mapping[str, str]) -> Missing:

@@ -63,7 +63,7 @@ def frame(ui: Ui, title: str, current: str, refresh: bool = False) -> Frame:
         cluster_name=profile or cluster or "cluster unknown",
         peers=[(name, f"{view.up}../{name}{current or '/'}") for name in ui.peers],
         mode=session_note(ui),
-        health=health_of(newest, ui.poller.trouble).badge(),
+        health=badge(ui),
     )
     start, end = whole.rsplit(_MARK, 1)
     return Frame(Html(start), Html(end))
@@ -93,7 +93,7 @@ def live_page(
         of_cluster: whether the live part shows the cluster, so that the page says how old its snapshot is.
     """
     around = frame(ui, title, current, refresh=not still or ui.poller.newest is None)
-    age = _age(ui) if of_cluster else Html("")
+    age = age_note(ui) if of_cluster else Html("")
     return joined([around.start, html('<div data-live="{}">{}{}</div>', source, age, live), still, around.end])
 
 
@@ -103,7 +103,7 @@ def trouble(text: str) -> Html:
 
 
 def gone(ui: Ui, what: str, kind: str, path: str) -> Html:
-    """Return why a live part is not shown any more.
+    """Return why a live part is empty: what it is about does not exist, or does not exist any more.
 
     Arguments:
         what: what the page is about, such as "topic 'orders'".
@@ -112,7 +112,7 @@ def gone(ui: Ui, what: str, kind: str, path: str) -> Html:
     """
     if ui.poller.trouble:
         return trouble(ui.poller.trouble)
-    return joined([trouble(f"{what} no longer exists"), html("<p>{}</p>", link(f"All {kind}", path))])
+    return joined([trouble(f"there is no {what}"), html("<p>{}</p>", link(f"All {kind}", path))])
 
 
 def sentence(text: str) -> str:
@@ -145,10 +145,17 @@ def order_note(now: Snapshot, states: Collection[TopicState | GroupState], what:
     return html('<p class="note">Ordered by details as of {}, or newer.</p>', time_text(round(oldest * 1000)))
 
 
-def _age(ui: Ui) -> Html:
-    """Say how old the snapshot is, if it is from before a pause."""
+def badge(ui: Ui) -> Html:
+    """Return the health of the cluster for the header."""
+    return health_of(ui.poller.newest, ui.poller.trouble).badge()
+
+
+def age_note(ui: Ui) -> Html:
+    """Say how old the snapshot is, if it is from before a pause, or from before the cluster stopped to answer."""
     newest = ui.poller.newest
-    if newest is None or not ui.poller.is_resuming:
+    if newest is None or not (ui.poller.is_resuming or ui.poller.trouble):
         return Html("")
     ago, when = duration_text(ui.poller.age_s), time_text(round(newest.time * 1000))
+    if ui.poller.trouble:
+        return html('<p class="note" role="status">The last known state, from {} ago ({}).</p>', ago, when)
     return html('<p class="note" role="status">From {} ago ({}). The cluster is being read again.</p>', ago, when)

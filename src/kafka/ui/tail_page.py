@@ -22,7 +22,7 @@ from kafka.ui.message_fields import (
     way_of,
 )
 from kafka.ui.message_rows import HEAD, rows_of
-from kafka.ui.page_frame import frame, trouble
+from kafka.ui.page_frame import frame, sentence, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.tail_reader import FASTEST
 from kafka.ui.when import zone_named
@@ -107,6 +107,10 @@ async def tail_events(ui: Ui, given: Mapping[str, str], last_event: str) -> Asyn
         rate, zone = _rate(given), zone_named(given.get("zone", "").strip())
         async with aclosing(ui.tails.run(search, rate, ui.registry)) as parts:
             async for part in parts:
+                ui.poller.begin()  # to notice that the cluster does not answer, which the consumer does not report
+                if ui.poller.trouble and not part.records:
+                    yield _event(sentence(ui.poller.trouble), "", "silent")
+                    continue
                 rows = await rows_of(ui, search.topic, part.records, way_of(given), zone)
                 skipped = html('<tr class="skipped" data-skipped="{}"></tr>', part.skipped) if part.skipped else ""
                 yield _event(html("{}{}", rows, skipped), places_text(part.places))

@@ -23,8 +23,8 @@ FASTEST = 200
 """Maximum number of messages per second."""
 _POLL_MS = 500
 _MOST_POLLED = 2000
-_ALIVE_POLLS = 30
-"""Number of polls without messages after which an empty part is yielded, as a sign of life."""
+_ALIVE_POLLS = 6
+"""Number of polls without messages after which an empty part is yielded, to notice that viewers or the cluster left."""
 
 
 class TailPart(NamedTuple):

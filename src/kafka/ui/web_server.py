@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 from kafka._addresses import bare_host, format_address
 from kafka._loop_services import run_on_new_loop
 from kafka.consumer.bounds import WHERE_TOPICS_ARE
-from kafka.display.page_elements import Html, visible
+from kafka.display.page_elements import Html, html, visible
 from kafka.display.time_charts import CHART_STYLE
 from kafka.errors import KafkaError, error_text
 from kafka.pipelines.report.graph import GRAPH_STYLE
@@ -48,7 +48,7 @@ from kafka.ui.missing import (
     no_pipeline,
     no_topic,
 )
-from kafka.ui.page_frame import page, trouble
+from kafka.ui.page_frame import age_note, badge, page, trouble
 from kafka.ui.pipelines_page import pipeline_page, pipeline_part, pipelines_page, pipelines_part
 from kafka.ui.produce_page import LARGEST, produce, produce_page
 from kafka.ui.schemas_page import no_schema, schema_page, schemas_page
@@ -108,7 +108,8 @@ _PARTS: Mapping[str, Callable[[Ui, Mapping[str, str]], Awaitable[Html]]] = {
     "pipelines": _live_pipelines,
     "pipeline": _live_pipeline,
 }
-
+_NOT_OF_CLUSTER = ("spark", "pipelines", "pipeline")
+"""The parts that do not show the snapshot of the cluster."""
 
 _CHANGES = (
     ("/change-config", "/", "change config", change_config),
@@ -253,18 +254,25 @@ def _events(ui: Ui) -> Answer:
     """Return the endpoint that streams a page's live part as server-sent events."""
 
     async def answer(request: Request) -> Response:
-        part = _PARTS.get(request.path_params["part"])
-        if part is None:
+        name = request.path_params["part"]
+        if name not in _PARTS:
             return _answer("", 404)
 
         async def body() -> AsyncIterator[bytes]:
             async with aclosing(ui.poller.follow(number_seen(request.query_params))) as moments:
                 async for is_news in moments:
-                    yield event(await part(ui, request.query_params)) if is_news else b": still here\n\n"
+                    yield event(await news(ui, name, request.query_params)) if is_news else b": still here\n\n"
 
         return StreamingResponse(body(), media_type="text/event-stream")
 
     return answer
+
+
+async def news(ui: Ui, name: str, given: Mapping[str, str]) -> Html:
+    """Return the content of a live part, and the health for the header."""
+    part = await _PARTS[name](ui, given)
+    age = Html("") if name in _NOT_OF_CLUSTER else age_note(ui)
+    return html("<template data-health>{}</template>{}{}", badge(ui), age, part)
 
 
 def event(content: str) -> bytes:

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.once]
 STATIC = Path(kafka.ui.__file__).parent / "static"
 
 PAGE = """<!doctype html><html lang="en"><title>t</title><body>
-<header><details open><summary>Menu</summary></details></header>
+<header><span data-health>healthy</span><details open><summary>Menu</summary></details></header>
 <input name="zone"><input data-search value="words">
 <p><time data-ms="1767225600123">2026-01-01 00:00:00.123</time></p>
 <p><time data-ms="1782864000000">2026-07-01 00:00:00.000</time></p>
@@ -50,7 +50,8 @@ Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text)
 
   const [live, tail] = FakeSource.made;
   found.sources = FakeSource.made.map((each) => each.address);
-  live.message('<div class="wide"><a href="#one">two</a></div>');
+  live.message('<template data-health>critical</template><div class="wide"><a href="#one">two</a></div>');
+  found.health = document.querySelector("span[data-health]").textContent;
   found.live = [text(document.querySelector("[data-live]"))];
   document.querySelector("[data-live] a").focus();
   live.message('<div class="wide"><a href="#one">three</a></div>');
@@ -72,6 +73,8 @@ Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text)
   found.continued = [next.address, text(button)];
   next.message(Array.from({ length: 510 }, (_, number) => row(number)).join(""), "0:512");
   found.kept = [rows().length, rows()[0], told()];
+  next.heard.silent({ data: "No broker answers" });
+  found.silent = told();
   next.heard.ended({ data: "the server is stopping" });
   found.ended = [told(), next.closed];
   const added = document.createElement("p");
@@ -120,11 +123,13 @@ def test_local_times_copying_live_parts_and_the_tail(chromium: Path, tmp_path: P
     assert found["zone"] == "America/New_York"
     assert found["copied"] == [["the value"], "Copied"]
     assert found["sources"] == ["live/topics?seen=3", "tail-events?topic=t"]
+    assert found["health"] == "critical", "the header follows the live part"
     assert found["live"] == ["two", "three", "mopen"], "the focus stays, and an open part is not replaced"
     assert found["tail"] == [["second", "first"], "Following: 2 messages, 1,200 more were not shown", False, "Pause"]
     assert found["paused"] == ["Paused: 2 messages, 1,200 more were not shown", "Continue", True]
     assert found["continued"] == ["tail-events?topic=t&after=0%3A2", "Pause"], "a pause loses nothing"
     assert found["kept"] == [500, "509", "Following: 512 messages, 1,200 more were not shown"]
+    assert found["silent"] == "Waiting for the cluster, 512 messages so far. No broker answers"
     assert found["ended"] == ["Ended: the server is stopping", True]
     assert [found["slash"], found["menu"], found["outside"]] == [True, False, False]
 

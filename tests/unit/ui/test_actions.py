@@ -120,7 +120,7 @@ async def test_a_group_is_reset_after_confirmation(
     page = await writing.get("/group", id="moved")
     assert "Reset offsets" in page
     shown = await writing.post("/reset-group", id="moved", topic=name, to="4")
-    assert rows_of(shown, "New offsets") == [[name, "0", "4"]]
+    assert rows_of(shown, "New offsets") == [[name, "0", "7", "4"]]
     assert '<a href="group?id=moved">Cancel</a>' in shown
     assert await committed(writing, "moved") == [7]
     forged = await writing.post("/reset-group", id="moved", topic=name, to="4", confirmed="yes")
@@ -137,7 +137,7 @@ async def test_a_group_is_reset_to_the_offsets_of_the_preview_though_records_hav
     name = topic(*[b"v"] * 10)
     await asyncio.to_thread(commit, broker, "latest", name, 7)
     shown = await writing.post("/reset-group", id="latest", topic=name, to="latest")
-    assert rows_of(shown, "New offsets") == [[name, "0", "10"]]
+    assert rows_of(shown, "New offsets") == [[name, "0", "7", "10"]]
     await asyncio.to_thread(produce, broker, name, 5)
     fields = dict(re.findall(r'type="hidden" name="(offsets|topic|to|confirmed)" value="([^"]*)"', shown))
     assert "The group was reset" in text_of(await writing.post("/reset-group?id=latest", **fields))

@@ -3,8 +3,10 @@
 The states of the cluster are made by changing a snapshot, because the embedded broker is a single one.
 """
 
+import asyncio
 import dataclasses
 from collections.abc import Callable
+from contextlib import aclosing
 
 import pytest
 
@@ -15,6 +17,8 @@ from kafka.errors import KafkaError, NoBrokersAvailable
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.ui.message_rows import cell, isolated
 from kafka.ui.shared_state import connected
+from kafka.ui.tail_page import tail_events
+from kafka.ui.web_server import news
 from unit.ui.ui_support import Pages, pages_of, rows_of, settings, text_of
 
 UNREAD = {"request_timeout_ms": 2_000, "bootstrap_timeout_ms": 100, "api_version_auto_timeout_ms": 100}
@@ -59,6 +63,38 @@ async def test_pages_of_an_unreachable_cluster_give_the_reason_once(broker: Embe
             page = text_of(await pages.get(path))
             assert page.count("The reason") == 1, path
             assert "Configs" not in page
+
+
+async def test_live_parts_say_that_the_cluster_does_not_answer_any_more(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await pages.get("/health")
+    assert "last known state" not in await news(pages.ui, "health", {})
+    monkeypatch.setattr(pages.ui.poller, "trouble", "no broker answers")
+    told = await news(pages.ui, "health", {})
+    assert told.startswith('<template data-health><a href="health"><span class="state bad">unreachable')
+    assert "The last known state, from " in told
+    assert "last known state" not in await news(pages.ui, "spark", {}), "it does not show the cluster"
+
+
+async def test_a_search_says_that_the_cluster_does_not_answer(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic(b"v")
+    await pages.get("/messages", topic=name)
+    monkeypatch.setattr(pages.ui.poller, "begin", lambda: None)
+    monkeypatch.setattr(pages.ui.poller, "trouble", "no broker answers")
+    assert "No broker answers" in await pages.get("/messages", topic=name)
+
+
+async def test_a_tail_says_that_the_cluster_does_not_answer(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic(b"v")
+    monkeypatch.setattr(pages.ui.poller, "begin", lambda: None)
+    monkeypatch.setattr(pages.ui.poller, "trouble", "no broker answers")
+    async with asyncio.timeout(120), aclosing(tail_events(pages.ui, {"topic": name}, "")) as events:
+        assert await anext(events) == b"event: silent\ndata: No broker answers\n\n"
 
 
 async def test_an_offline_partition_is_named_where_its_messages_are_searched(

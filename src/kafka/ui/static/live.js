@@ -9,12 +9,18 @@ if (live) {
     const isTyping = live.contains(active) && active.matches("input, select, textarea");
     return isTyping || !getSelection().isCollapsed || live.querySelector("details[open]") !== null;
   };
+  const badge = document.querySelector("[data-health]");
   events.onmessage = (event) => {
+    const sent = document.createElement("template");
+    sent.innerHTML = event.data;
+    const health = sent.content.querySelector("template[data-health]");
+    if (health && badge && badge.innerHTML !== health.innerHTML) badge.innerHTML = health.innerHTML;
+    health?.remove();
     if (isBusy()) return;
     const active = live.contains(document.activeElement) ? document.activeElement : null;
     const places = [...live.querySelectorAll(".wide")].map((each) => each.scrollLeft);
     const at = active ? [...live.querySelectorAll(active.localName)].indexOf(active) : -1;
-    live.innerHTML = event.data;
+    live.replaceChildren(sent.content);
     live.querySelectorAll(".wide").forEach((each, index) => { each.scrollLeft = places[index] ?? 0; });
     if (active) live.querySelectorAll(active.localName)[at]?.focus({ preventScroll: true });
   };

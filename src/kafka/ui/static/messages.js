@@ -86,6 +86,9 @@ if (tail) {
       while (body.rows.length > mostRows) body.lastElementChild.remove();
       tell("Following");
     });
+    events.addEventListener("silent", (event) => {
+      told.textContent = `Waiting for the cluster, ${shown.toLocaleString()} messages so far. ${event.data}`;
+    });
     events.addEventListener("ended", (event) => {
       end();
       told.textContent = `Ended: ${event.data}`;
