@@ -321,8 +321,8 @@ class _Copy:
         return (
             f"another copy with the same name (transactional id {self._name}) has {'' if since else 'probably '}started"
             f"{since}, and has replaced this one. No record is lost or copied twice: the other copy continues after "
-            "the last transaction of this one. Let it run, or stop it and start this copy again. A copy of other topics, "
-            "or to another target, needs another --name"
+            "the last transaction of this one. Let it run, or stop it and start this copy again. A copy of other "
+            "topics, or to another target, needs another --name"
         )
 
     def _since(self) -> str:
