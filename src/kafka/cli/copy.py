@@ -154,6 +154,17 @@ def command(
         raise click.ClickException(f"nothing was translated for {names}: check the names with 'kafka groups list'")
 
 
+def _is_fenced(error: BaseException | None) -> bool:
+    """Return whether an error, or its cause, says that another producer has the transactional id."""
+    from kafka.errors import InvalidProducerEpochError, ProducerFencedError
+
+    while error is not None:
+        if isinstance(error, ProducerFencedError | InvalidProducerEpochError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _explained(rows: list[dict[str, Any]]) -> str:
     """Say why offsets of groups were not translated."""
     failed = [row for row in rows if row["error"]]
@@ -284,7 +295,7 @@ class _Copy:
     def run(self, bounds: _Bounds) -> None:
         """Copy until the source ends. If interrupted, abort the current transaction."""
         from kafka.cli.consume.source import closing
-        from kafka.errors import InvalidProducerEpochError, ProducerFencedError, TopicRecreatedError
+        from kafka.errors import KafkaError, TopicRecreatedError
 
         with self._to.producer(transactional_id=self._name) as producer:
             producer.init_transactions()  # fences other copies with this name, so that their progress is final
@@ -293,22 +304,25 @@ class _Copy:
                 self._commit(producer, 0)  # lets the next run know where this one began, even if it copies nothing
                 try:
                     self._copy(reading, producer)
-                except (ProducerFencedError, InvalidProducerEpochError) as error:
-                    raise click.ClickException(self._replaced()) from error
                 except TopicRecreatedError:
                     raise click.ClickException(
                         f"{self._source.name} was deleted and recreated during the copy: start the copy again with "
                         "--restart, which copies all of the new topic"
                     ) from None
+                except KafkaError as error:
+                    if not _is_fenced(error):
+                        raise
+                    raise click.ClickException(self._replaced()) from error
         self._translate()
 
     def _replaced(self) -> str:
         """Return the message after another copy with the same name has started."""
+        since = self._since()
         return (
-            f"another copy with the same name (transactional id {self._name}) has started{self._since()}, and has "
-            "replaced this one. No record is lost or copied twice: the other copy continues after the last "
-            "transaction of this one. Let it run, or stop it and start this copy again. A copy of other topics, or to "
-            "another target, needs another --name"
+            f"another copy with the same name (transactional id {self._name}) has {'' if since else 'probably '}started"
+            f"{since}, and has replaced this one. No record is lost or copied twice: the other copy continues after "
+            "the last transaction of this one. Let it run, or stop it and start this copy again. A copy of other "
+            "topics, or to another target, needs another --name"
         )
 
     def _since(self) -> str:
