@@ -210,8 +210,10 @@ def from_json(line: str) -> Event:
             "earlier": None if earlier is None else EarlierRuns(**_known(EarlierRuns, earlier)),
             "covers": tuple(given.get("covers") or ()),
         }
-        return Event(**_known(Event, given) | {"sources": counts} | parts)
-    except (TypeError, AttributeError, ValueError) as error:
+        event = Event(**_known(Event, given) | {"sources": counts} | parts)
+        event.moment.timestamp()  # raises an error if the time is invalid
+        return event
+    except (TypeError, AttributeError, ValueError, LookupError, OverflowError, RecursionError) as error:
         raise ValueError(f"not an event of a pipeline: {line[:200]!r} ({error})") from error
 
 
@@ -280,18 +282,24 @@ def last_start(directory: Path, run: Run | None = None) -> Event | None:
 
 def first_event(path: Path) -> Event | None:
     """Return the first event in a file; None without a complete line. Raises `ValueError` if it is not an event."""
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:
         line = file.readline()
-    return from_json(line) if line.endswith("\n") else None
+    return _parsed(path, 1, line) if line.endswith(b"\n") else None
 
 
 def events_of(path: Path) -> Iterator[Event]:
     """Yield the events in a file, without an incomplete last line. Raises `ValueError` for a line that is not one."""
-    text = path.read_text(encoding="utf-8")
-    lines: Sequence[str] = text.split("\n")[:-1]
-    for line in lines:
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         if line:
-            yield from_json(line)
+            yield _parsed(path, number, line)
+
+
+def _parsed(path: Path, number: int, line: bytes) -> Event:
+    """Parse a line. Raises `ValueError`, with its place."""
+    try:
+        return from_json(line.decode())
+    except ValueError as error:
+        raise ValueError(f"{path}:{number}: {error}; correct or remove this line") from error
 
 
 def _known(model: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:

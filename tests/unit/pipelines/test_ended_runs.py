@@ -367,7 +367,13 @@ class Interleaved:
 
     def __init__(self, directory: Path, at: int, patch: pytest.MonkeyPatch) -> None:
         self.number, self._at, self._directory, self._patch = 0, at, directory, patch
-        for owner, name in ((Path, "glob"), (Path, "read_text"), (Path, "open"), (Path, "stat"), (events, "events_of")):
+        for owner, name in (
+            (Path, "glob"),
+            (Path, "read_bytes"),
+            (Path, "open"),
+            (Path, "stat"),
+            (events, "events_of"),
+        ):
             patch.setattr(owner, name, self._wrapped(getattr(owner, name)))
 
     def _wrapped(self, call: Callable[..., Any]) -> Callable[..., Any]:

@@ -21,7 +21,7 @@ from kafka.pipelines.audit.micro_batches import gaps, joined, overlaps, whole, w
 from kafka.pipelines.audit.scope import scope_of
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.event_folding import FoldingEventFile, Limits, adjoin, fold, fold_ended
-from kafka.pipelines.events import Event, EventFile, SourceCounts, from_json, read_events, to_json
+from kafka.pipelines.events import Event, EventFile, SourceCounts, from_json, last_start, read_events, to_json
 from kafka.pipelines.metrics import prometheus_text
 from kafka.pipelines.report import html
 from kafka.pipelines.run_history import history
@@ -387,3 +387,35 @@ def test_the_report_draws_folds(tmp_path: Path) -> None:
 
     assert list(shown(kept)) == list(shown(events))
     assert history(kept).totals["stream"].rows == history(events).totals["stream"].rows
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        (b"\xff\xfe\x00binary", "can't decode byte 0xff"),
+        (b"wrong", "not an event of a pipeline: 'wrong'"),
+        (b"[" * 100_000, "not an event of a pipeline"),
+        (b'{"kind": "batch", "pipeline": "p", "time": 5}', "fromisoformat"),
+        (b'{"kind": "batch", "pipeline": "p", "time": "soon"}', "Invalid isoformat string: 'soon'"),
+        (b'{"kind": "batch", "pipeline": "p"}', "missing 1 required positional argument: 'time'"),
+        (
+            b'{"kind": "batch", "pipeline": "p", "time": "2026-11-28", "sources": {"s": {"ranges": {"t-0": [1]}}}}',
+            "index",
+        ),
+        (b"null", "'NoneType' object"),
+    ],
+)
+def test_an_invalid_line_is_an_error_that_names_its_place(tmp_path: Path, line: bytes, cause: str) -> None:
+    path = tmp_path / "1.jsonl"
+    first = Sample().run(1).events[0]
+    path.write_bytes(to_json(first).encode() + b"\n\n" + line)
+    assert [each.kind for each in read_events(tmp_path)] == ["start"], "an incomplete line is ignored"
+    path.write_bytes(to_json(first).encode() + b"\n\n" + line + b"\n")
+    with pytest.raises(ValueError, match=rf"^{path}:3: (.|\n)*{cause}(.|\n)*; correct or remove this line$"):
+        read_events(tmp_path)
+    path.write_bytes(line + b"\n")
+    with pytest.raises(ValueError, match=rf"^{path}:1: "):
+        last_start(tmp_path)
+    before = path.read_bytes()
+    fold_ended(tmp_path)
+    assert path.read_bytes() == before
