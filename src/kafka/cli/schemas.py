@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kafka.cli.command_output import Output
+from kafka.cli.command_output import Output, note
 from kafka.cli.common_options import AnyCase, WholeNumber, confirm, yes_option
 from kafka.cli.failures import NOT_THERE
 from kafka.cli.registry_options import NO_SUBJECT, with_registry
@@ -86,7 +86,7 @@ def show(
 
 def _schema_options(command: Any) -> Any:
     """Add the options for a schema's file, type and references."""
-    for note in (
+    for option in (
         click.option(
             "--reference",
             "references",
@@ -100,7 +100,7 @@ def _schema_options(command: Any) -> Any:
         click.argument("file", type=click.File(encoding="utf-8")),
         click.argument("subject"),
     ):
-        command = note(command)
+        command = option(command)
     return command
 
 
@@ -150,9 +150,12 @@ def check(
     4    the subject does not exist
     """
 
+    from kafka.formats.registry.refusals import explained
+
     schema, wanted = _schema(file, kind, references), None if version is None else _version(version)
     exists = _exists(registry, subject)
-    told = verdict(registry.compatibility_errors(subject, schema, wanted) if exists or version is None else [])
+    messages = registry.compatibility_errors(subject, schema, wanted) if exists or version is None else []
+    told = verdict(messages)
     is_compatible = not told.reasons and (exists or allow_new)
     if output.as_json:
         compared = {name: each for name, each in told._asdict().items() if name != "reasons" and each is not None}
@@ -166,6 +169,8 @@ def check(
         click.echo(f"not compatible{against} of {subject}{setting}:" if against else f"not compatible{setting}:")
         for reason in told.reasons:
             click.echo(f"  {readable(reason)}")
+        if advice := explained(" ".join(messages)):
+            note(advice)
     if not exists and not allow_new:
         hint = nearest(subject, registry.get_subjects())
         raise NoSubjectError(f"the subject {subject!r} does not exist{hint} (--allow-new accepts new subjects)")
@@ -294,11 +299,11 @@ def verdict(messages: Sequence[str]) -> Verdict:
     """Separate the reasons in a registry's messages from the details."""
     reasons, notes = [], {}
     for each in messages:
-        note = _NOTE.fullmatch(each)
-        if note is None:
+        found = _NOTE.fullmatch(each)
+        if found is None:
             reasons.append(each)
         else:
-            notes[note[1]] = note[2]
+            notes[found[1]] = found[2]
     number = notes.get("oldSchemaVersion", "")
     version = int(number) if number.isdecimal() else None
     return Verdict(reasons, version, notes.get("oldSchema"), notes.get("compatibility"))

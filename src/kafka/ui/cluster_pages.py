@@ -112,7 +112,7 @@ def _quorum_table(quorum: Quorum) -> Html:
     )
     leader = quorum.leader if quorum.leader >= 0 else "none"
     pairs = [("leader", leader), ("epoch", quorum.epoch), ("high watermark", count(quorum.end))]
-    table = Table("Metadata quorum", columns, sort="node", prefix="quorum.")
+    table = Table("Metadata quorum", columns, lambda each: f"{each.node} {each.role}", sort="node", prefix="quorum.")
     return joined([facts(pairs), table.html(quorum.nodes)])
 
 
@@ -187,7 +187,8 @@ async def _features(ui: Ui) -> Html:
         Column("level", lambda each: each[1]["finalized"][1] if each[1].get("finalized") else "off", is_number=True),
         Column("supported levels", lambda each: _levels(each[1].get("supported")), is_number=True),
     )
-    return Table("Features", columns, sort="feature", prefix="features.").html(sorted(found.items()))
+    table = Table("Features", columns, lambda each: each[0], sort="feature", prefix="features.")
+    return table.html(sorted(found.items()))
 
 
 def _levels(pair: Any) -> str:
@@ -266,4 +267,4 @@ def _log_table() -> Table[Mapping[str, Any]]:
         Column("free", lambda each: known(each.get("usable_bytes")), is_number=True, note="On its file system"),
         Column("total", lambda each: known(each.get("total_bytes")), is_number=True, note="Size of its file system"),
     )
-    return Table("Log directories", columns, sort="directory", prefix="logs.")
+    return Table("Log directories", columns, lambda each: str(each["log_dir"]), sort="directory", prefix="logs.")

@@ -159,7 +159,14 @@ def _partitions(topic: TopicState) -> Html:
         Column("offsets", lambda each: count(each.offsets), lambda each: each.offsets, is_number=True),
         Column("size", lambda each: size(each.size), lambda each: each.size, is_number=True),
     )
-    return Table("Partitions", columns, sort="partition", prefix="partitions.", is_dense=True).html(topic.partitions)
+    table = Table("Partitions", columns, _partition_text, sort="partition", prefix="partitions.", is_dense=True)
+    return table.html(topic.partitions)
+
+
+def _partition_text(partition: PartitionState) -> str:
+    """Return the text in which a search looks: the number, "leader:N", and "offline" or "under-replicated"."""
+    wrong = "offline" if partition.is_offline else "under-replicated" if partition.is_under_replicated else ""
+    return f"{partition.number} leader:{partition.leader} {wrong}"
 
 
 def _leader(partition: PartitionState) -> Any:

@@ -88,6 +88,7 @@ def test_compatibility(schemas: SchemasCommand) -> None:
     title, reason = result.stdout.splitlines()
     assert title == f"not compatible with version 1 of {subject} (BACKWARD):"
     assert reason.startswith("  READER_FIELD_MISSING_DEFAULT_VALUE: The field 'b' (path '/fields/1')")
+    assert "the field 'b' is new and has no default, but older records lack it; add a default" in result.stderr
     result = schemas.run("check", subject, bad, "--version", "1", "--json")
     assert result.exit_code == 1
     answer = json.loads(result.stdout)

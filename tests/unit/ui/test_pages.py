@@ -27,6 +27,18 @@ from unit.ui.ui_support import HOSTILE, Pages, pages_of, rows_of, settings, text
 pytestmark = pytest.mark.once
 
 
+async def test_partitions_of_a_topic_are_searched(pages: Pages, topic: Callable[..., str]) -> None:
+    name = topic(partitions=12)
+
+    async def found(words: str) -> list[str]:
+        answer = await pages.browser.get("/topic", params={"name": name, "partitions.q": words})
+        return [row[0] for row in rows_of(answer.text, "Partitions")]
+
+    assert await found("11") == ["11"]
+    assert await found("leader:1") == [str(number) for number in range(12)]
+    assert not any(row.isdecimal() for row in await found("offline"))
+
+
 async def test_topics_with_sizes_and_rates(pages: Pages, topic: Callable[..., str]) -> None:
     name = topic(b"x" * 100, b"y" * 100, partitions=2)
     page = await pages.get("/")

@@ -46,7 +46,7 @@ class SchemaRegistryError(KafkaError):
         return f"{asked}{why}{self.error_message} (HTTP status code {self.http_status_code}, SR code {self.error_code})"
 
     def _explained(self) -> str:
-        """Return why a schema is incompatible, in plain words, to precede the registry's message; "" for other errors."""
+        """Return why a schema is incompatible, in plain words, before the registry's message; "" for other errors."""
         if self.http_status_code != _INCOMPATIBLE:
             return ""
         from kafka.formats.registry.refusals import explained
