@@ -150,9 +150,9 @@ class EmbeddedBroker:
     def restart(self, *, lose_unsynced: bool = False) -> None:
         """Kill the broker and start it again on the same port.
 
-        With `lose_unsynced` the machine also loses power, so unsynced data is lost. With the setting `fsync`, no
-        acknowledged data is lost; without it, all records and commits since the start are lost. May be called from any
-        thread. Raises `IllegalStateError` while the broker is not running on its own thread.
+        With `lose_unsynced`, a power failure is simulated as well, so unsynced data is lost. With the setting `fsync`,
+        no acknowledged data is lost; without it, all records and commits since the start are lost. May be called from
+        any thread. Raises `IllegalStateError` while the broker is not running on its own thread.
         """
         if self._loop is None:
             raise IllegalStateError("the embedded broker does not run on a thread: await restart_async() on its loop")

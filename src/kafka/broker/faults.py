@@ -210,7 +210,7 @@ class Faults:
         return self._add(Action.DELAY, match, seconds=seconds, handled=handled)
 
     def drop_answers(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Like an unresponsive broker, keep the connection open but never respond to the request or later ones on it.
+        """Like an unresponsive broker, keep the connection open but never respond to this request, nor to later ones.
 
         Arguments:
             handled: whether the request is executed.

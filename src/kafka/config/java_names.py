@@ -153,7 +153,7 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
     Properties that have no meaning here, or that belong to another client, are omitted, and one warning lists them.
     Raises `KafkaConfigurationError` for an unknown name, suggesting the nearest known one; for a Java class without an
     equivalent; and for a value that its option does not accept.
-    Files need not exist yet.
+    Files that the settings name are not opened here, so they need not exist yet.
     """
     configs, idle = read_java_names(trimmed(properties), client)
     if idle:

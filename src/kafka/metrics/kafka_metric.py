@@ -70,7 +70,7 @@ class MetricName:
 
 
 class Quota:
-    """A bound that the value of a metric must not exceed or fall below.
+    """An upper or a lower limit of the value of a metric.
 
     Arguments:
         bound: the last permitted value.
@@ -111,7 +111,7 @@ class Quota:
         return self._bound
 
     def is_acceptable(self, value: float) -> bool:
-        """Return whether a value is within the bound; the bound itself is.
+        """Return whether a value is within the limit, which is included.
 
         Arguments:
             value: in the unit of the metric.

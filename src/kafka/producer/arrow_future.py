@@ -107,8 +107,8 @@ class FutureArrowResult:
         Arguments:
             timeout: maximum wait in seconds.
 
-        Raises `KafkaTimeoutError` when the time is up. Otherwise raises the first failure, with the number of failed
-        rows.
+        Raises `KafkaTimeoutError` when the time is up. If rows have failed, raises the first failure, with the number
+        of failed rows.
         """
         if self._all_done():
             return self._outcome()

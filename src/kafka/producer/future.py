@@ -100,7 +100,7 @@ class LoopWaiter:
 @cython.freelist(1024)
 @cython.cclass
 class FutureRecordMetadata:
-    """The result of one record: a view of its batch, cheap to create and to drop.
+    """The future of one record that is being sent. It is cheap to create and to drop.
 
     `get`, the callbacks and `await` return a `RecordMetadata` or the error. Callbacks of a `KafkaProducer` run in a
     thread of that producer, in order within a partition; they may run for a long time, block, and call any client.

@@ -218,7 +218,7 @@ class ArrowRows:
         return number_view(pc.coalesce(column.cast(pa.int32()), chosen), "i")
 
     def named(self, rows: memoryview | Sequence[int], first: int, count: int) -> list[int] | None:
-        """Return the rows whose partition comes from the column `partition`.
+        """Find the rows whose partition comes from the column `partition`.
 
         Args:
             rows: row numbers, as returned by `partitions`.

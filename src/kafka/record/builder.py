@@ -289,8 +289,8 @@ class BatchBuilder:
             headers: as returned by `encode_headers`, or None.
 
         Returns:
-            The record's offset within the batch, or -1 if more than copying is required: for the first record, if there
-            is too little memory or room, and before magic 2.
+            The record's offset within the batch, or -1 if more than copying is required. That is so for the first
+            record, if there is too little memory or room, and before magic 2.
         """
         key_size: cython.Py_ssize_t = -1 if key is None else len(key)
         value_size: cython.Py_ssize_t = -1 if value is None else len(value)

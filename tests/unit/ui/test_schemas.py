@@ -230,7 +230,7 @@ async def test_a_proxys_page_is_not_a_registry_response(
     monkeypatch.setattr(pages.ui.registry.client, "get_schema", proxied)
     found = text_of(await pages.get("/messages", topic=orders()))
     assert "the schema registry rejected the request: " in found
-    assert "No such page" in found
+    assert "no such page" in found
     monkeypatch.setattr(pages.ui.registry.client, "get_subjects", lambda: ["a-subject"])
     monkeypatch.setattr(pages.ui.registry.client, "get_versions", proxied)
     found = text_of(await pages.get("/schemas", 400))

@@ -114,7 +114,7 @@ async def test_transactions_show_how_long_they_are_open(pages: Pages, monkeypatc
     assert "not for <b>you</b>" in text_of(await pages.get("/transactions"))
     answering(monkeypatch, pages, "list_transactions", {1: UnsupportedVersionError("requires Kafka 3.0")})
     told = text_of(await pages.get("/transactions"))
-    assert "broker 1: requires Kafka 3.0" in told
+    assert "Broker 1: requires Kafka 3.0" in told
     assert "No producer has used" not in told
 
 

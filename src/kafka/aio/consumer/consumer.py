@@ -340,7 +340,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return await self._find(partitions)
 
     async def seek_to_committed(self, *partitions: TopicPartition) -> dict[TopicPartition, int | None]:
-        """Continue at the committed offsets, and return them; without one, ``auto_offset_reset`` applies.
+        """Continue at the committed offsets, and return them. Partitions without one follow ``auto_offset_reset``.
 
         Arguments:
             partitions: assigned partitions; default: all of them.
@@ -370,7 +370,12 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return await self._ask(self._consumer.position(partition))
 
     async def commit(self, offsets: Mapping[TopicPartition, Any] | None = None) -> None:
-        """Commit the positions, or offsets given as numbers, pairs of a number and metadata, or `OffsetAndMetadata`."""
+        """Commit the positions, or the given offsets.
+
+        Arguments:
+            offsets: by partition a number, a pair of a number and metadata, or an `OffsetAndMetadata`; None for the
+                positions.
+        """
         self._check_group()
         await self._ask(self._consumer.commit(None if offsets is None else as_offsets(offsets)))
 

@@ -54,7 +54,7 @@ def _near_files(path: Path) -> str:
         return "."
     same = [each for each in files if each.stem == path.stem]
     similar = difflib.get_close_matches(path.name, [each.name for each in files], n=_MOST_FILES)
-    found = (same or [folder / name for name in similar] or below)[:_MOST_FILES]
+    found = (same or below or [folder / name for name in similar])[:_MOST_FILES]
     if found:
         return f"; did you mean {' or '.join(repr(str(each)) for each in found)}?"
     return "."

@@ -94,7 +94,7 @@ async def read_async(
         last: maximum number of records per partition, counted back from the end.
         progress: True shows a progress bar (requires Rich); a function is called with the number of offsets read and
             the total.
-        timeout_ms: how long a read may make no progress before it fails.
+        timeout_ms: longest time without progress before a read fails, in milliseconds.
         on_missing: how to handle records that are deleted (by retention, `delete_records`, or with their topic) after
             this call and before they are read. "raise": the read fails with `OffsetOutOfRangeError`, which names them;
             "skip": it continues with the remaining records, logs a warning, and counts the missing ones in ``missing``.
@@ -148,7 +148,7 @@ class AsyncBoundedRead:
         configs: the options for the consumer of each later iteration.
         ranges: the offsets to read from each partition.
         progress: see `read_async`.
-        timeout_ms: how long a read may make no progress.
+        timeout_ms: longest time without progress, in milliseconds.
         skips: whether missing records are skipped and counted.
         topic_ids: ids of the topics, if brokers have topic ids.
         typed: converts columns to Arrow batches.
@@ -225,7 +225,7 @@ class AsyncBoundedRead:
     def missing(self) -> dict[TopicPartition, int]:
         """The number of deleted offsets that the latest iteration found, for each partition that has any.
 
-        Not every offset had a record. The dict is empty before the first iteration, and always with
+        Some of these offsets may never have had a record. The dict is empty before the first iteration, and always with
         ``on_missing="raise"``.
         """
         return dict(self._losses.missing)

@@ -67,7 +67,7 @@ class AbstractPartitionAssignor(abc.ABC):
     """
 
     on_loop: ClassVar[bool] = False
-    """Whether this class runs on the client's loop because it processes its input in one pass. Subclasses never do."""
+    """Whether the assignor runs on the client's loop: only those of this package do; others run in a thread."""
     by_default: ClassVar[bool] = False
     """Whether consumers offer this assignor if none are configured."""
 

@@ -109,7 +109,7 @@ def read_rows(
 
 
 def json_syntax_error(value: bytes) -> str | None:
-    """Return why bytes are not valid JSON, or None if they are; accepts exactly what Python's `json.loads` accepts.
+    """Return why bytes are not valid JSON, or None if they are. It accepts what Python's `json.loads` accepts.
 
     This includes NaN, infinities, duplicate keys and lone surrogates. Arrays and objects may be nested up to
     1,000 levels deep.

@@ -47,8 +47,9 @@ _WRITING = {**WRITING, "validate.strict": False, "validate.strict.allow.default"
 class AsyncAvroSerializer(AsyncSerializer):
     """Serializes objects as Avro, with the schema's id before each value; registers the schema if necessary.
 
-    Thread-safe. Pass it to a client, ``KafkaProducer(value_serializer=AvroSerializer(registry, schema))``, for keys or
-    values, or call it with a value and a `SerializationContext`.
+    Thread-safe. Call it with a value and a `SerializationContext`. Clients accept the synchronous class for keys and
+    values, but not the asyncio class, because they do not await serializers:
+    ``KafkaProducer(value_serializer=AvroSerializer(registry, schema))``.
 
     Arguments:
         schema_registry_client: the `AsyncSchemaRegistryClient`.
@@ -131,8 +132,9 @@ class AsyncAvroSerializer(AsyncSerializer):
 class AsyncAvroDeserializer(AsyncDeserializer):
     """Deserializes Avro values, with the schema that a prefix or header identifies.
 
-    Thread-safe. Pass it to a client, ``KafkaConsumer(value_deserializer=AvroDeserializer(registry))``, for keys or
-    values, or call it with bytes and a `SerializationContext`.
+    Thread-safe. Call it with bytes and a `SerializationContext`. Clients accept the synchronous class for keys and
+    values, but not the asyncio class, because they do not await serializers:
+    ``KafkaConsumer(value_deserializer=AvroDeserializer(registry))``.
 
     Arguments:
         schema_registry_client: the `AsyncSchemaRegistryClient`.

@@ -39,8 +39,9 @@ _MAX_DEPTH = 50
 class AsyncProtobufSerializer(AsyncSerializer):
     """Serializes messages as Protobuf, with the schema's id before each value; registers the schema if necessary.
 
-    Thread-safe. Pass it to a client, ``KafkaProducer(value_serializer=ProtobufSerializer(Order, registry))``, for keys
-    or values, or call it with a message and a `SerializationContext`.
+    Thread-safe. Call it with a message and a `SerializationContext`. Clients accept the synchronous class for keys and
+    values, but not the asyncio class, because they do not await serializers:
+    ``KafkaProducer(value_serializer=ProtobufSerializer(Order, registry))``.
 
     Arguments:
         msg_type: the message class.
@@ -135,8 +136,9 @@ class AsyncProtobufSerializer(AsyncSerializer):
 class AsyncProtobufDeserializer(AsyncDeserializer):
     """Deserializes Protobuf values into messages.
 
-    Thread-safe. Pass it to a client, ``KafkaConsumer(value_deserializer=ProtobufDeserializer(Order,
-    schema_registry_client=registry))``, for keys or values, or call it with bytes and a `SerializationContext`.
+    Thread-safe. Call it with bytes and a `SerializationContext`. Clients accept the synchronous class for keys and
+    values, but not the asyncio class, because they do not await serializers:
+    ``KafkaConsumer(value_deserializer=ProtobufDeserializer(Order, schema_registry_client=registry))``.
 
     Arguments:
         message_type: the message class, for values of any writer's schema.

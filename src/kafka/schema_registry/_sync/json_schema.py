@@ -39,8 +39,9 @@ _READING = {**READING, "validate": True}
 class JSONSerializer(SyncSerializer):
     """Serializes objects as JSON, with the schema's id before each value; registers the schema if necessary.
 
-    Thread-safe. Pass it to a client, ``KafkaProducer(value_serializer=JSONSerializer(schema, registry))``, for keys or
-    values, or call it with a value and a `SerializationContext`.
+    Thread-safe. Call it with a value and a `SerializationContext`. Clients accept the synchronous class for keys and
+    values, but not the asyncio class, because they do not await serializers:
+    ``KafkaProducer(value_serializer=JSONSerializer(schema, registry))``.
 
     Arguments:
         schema_str: the schema, as text, or as a `Schema` if it has references; None if options select a schema.
@@ -131,8 +132,9 @@ class JSONSerializer(SyncSerializer):
 class JSONDeserializer(SyncDeserializer):
     """Deserializes JSON values, and validates them against the schema that a prefix or header identifies.
 
-    Thread-safe. Pass it to a client, ``KafkaConsumer(value_deserializer=JSONDeserializer(None,
-    schema_registry_client=registry))``, for keys or values, or call it with bytes and a `SerializationContext`.
+    Thread-safe. Call it with bytes and a `SerializationContext`. Clients accept the synchronous class for keys and
+    values, but not the asyncio class, because they do not await serializers:
+    ``KafkaConsumer(value_deserializer=JSONDeserializer(None, schema_registry_client=registry))``.
 
     Arguments:
         schema_str: the schema to validate values against, as text or as a `Schema`; None: the writer's schema.

@@ -48,7 +48,7 @@ class QueryTransactions:
     configs: Configs = dataclasses.field(repr=False)
 
     def abort(self) -> None:
-        """Abort open transactions that are not decided, and commit decided ones.
+        """Settle open transactions: abort those that are not decided, and commit the others.
 
         Use this only for queries that have ended, because it fences a running driver, whose query then fails.
         """

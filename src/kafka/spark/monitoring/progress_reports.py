@@ -79,7 +79,7 @@ class SourceProgress:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class QueryProgress:
-    """A query after a micro-batch.
+    """The state of a query after a micro-batch.
 
     Arguments:
         time: start of the batch, as Spark formats it (ISO 8601, UTC).

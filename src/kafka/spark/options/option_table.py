@@ -38,7 +38,7 @@ USE_NAMES = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SparkOption:
-    """A row of the table.
+    """An option of the Spark source or sink.
 
     Arguments:
         name: the name of the option in programs; not case-sensitive.

@@ -27,7 +27,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         return dict(await self._asked(dict, "PUT", _setting("config", subject_name), None, body))
 
     async def get_compatibility(self, subject_name: str | None = None, default_to_global: bool = False) -> str:
-        """Return which versions a new version must be compatible with.
+        """Return the compatibility level: which versions a new version must be compatible with.
 
         Arguments:
             subject_name: the subject; None: the global setting, for subjects without their own.
@@ -53,7 +53,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
             schema: the schema.
             version: the version number, or "latest".
             normalize: let the registry normalize the schema first.
-            verbose: let the registry report the reasons, which only `compatibility_errors` returns.
+            verbose: request the reasons as well; only `compatibility_errors` returns them.
         """
         answer = await self._compatibility(subject_name, schema, f"/{quoted(str(version))}", normalize, verbose)
         return answer["is_compatible"] is True
@@ -67,7 +67,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
             subject_name: the subject.
             schema: the schema.
             normalize: let the registry normalize the schema first.
-            verbose: let the registry report the reasons, which only `compatibility_errors` returns.
+            verbose: request the reasons as well; only `compatibility_errors` returns them.
         """
         answer = await self._compatibility(subject_name, schema, "", normalize, verbose)
         return answer["is_compatible"] is True

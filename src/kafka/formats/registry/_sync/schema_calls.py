@@ -109,7 +109,7 @@ class SchemaCalls(RegistryRequests):
         reference_format: str | None = None,
         find_tags: Sequence[str] | None = None,
     ) -> Schema:
-        """Return the schema with an id. The result is cached.
+        """Return a schema by its id. The result is cached.
 
         Arguments:
             schema_id: the schema id that records contain.
@@ -130,7 +130,7 @@ class SchemaCalls(RegistryRequests):
         return kept.schema
 
     def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
-        """Return the schema with a GUID. The result is cached.
+        """Return a schema by its GUID. The result is cached.
 
         Arguments:
             guid: the schema GUID that record headers contain.

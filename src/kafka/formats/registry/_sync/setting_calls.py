@@ -28,7 +28,7 @@ class SettingCalls(SchemaCalls):
         return dict(self._asked(dict, "PUT", _setting("config", subject_name), None, body))
 
     def get_compatibility(self, subject_name: str | None = None, default_to_global: bool = False) -> str:
-        """Return which versions a new version must be compatible with.
+        """Return the compatibility level: which versions a new version must be compatible with.
 
         Arguments:
             subject_name: the subject; None: the global setting, for subjects without their own.
@@ -54,7 +54,7 @@ class SettingCalls(SchemaCalls):
             schema: the schema.
             version: the version number, or "latest".
             normalize: let the registry normalize the schema first.
-            verbose: let the registry report the reasons, which only `compatibility_errors` returns.
+            verbose: request the reasons as well; only `compatibility_errors` returns them.
         """
         answer = self._compatibility(subject_name, schema, f"/{quoted(str(version))}", normalize, verbose)
         return answer["is_compatible"] is True
@@ -68,7 +68,7 @@ class SettingCalls(SchemaCalls):
             subject_name: the subject.
             schema: the schema.
             normalize: let the registry normalize the schema first.
-            verbose: let the registry report the reasons, which only `compatibility_errors` returns.
+            verbose: request the reasons as well; only `compatibility_errors` returns them.
         """
         answer = self._compatibility(subject_name, schema, "", normalize, verbose)
         return answer["is_compatible"] is True
