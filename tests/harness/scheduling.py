@@ -58,8 +58,7 @@ class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]  # which has no t
                 unfinished[scope] = left
         self.workqueue.update(unfinished)
         for other in self.assigned_work:
-            if other in self.registered_collections:
-                self._reschedule(other)
+            self._reschedule(other)
         return died_of
 
     def _assign_work_unit(self, node: Any) -> None:
@@ -68,8 +67,12 @@ class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]  # which has no t
             super()._assign_work_unit(node)
 
     def _reschedule(self, node: Any) -> None:
-        """Give a process as many tests as it needs to go on, where xdist's own method gives one scope at most."""
-        if node.shutting_down:
+        """Give a process as many tests as it needs to go on, where xdist's own method gives one scope at most.
+
+        A process that replaces a dead one gets none until it has collected the tests, even if the others are given more
+        in the meantime.
+        """
+        if node.shutting_down or node not in self.registered_collections:
             return
         while self.workqueue and self._pending_of(self.assigned_work[node]) < AHEAD:
             self._assign_work_unit(node)

@@ -6,10 +6,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from harness.scheduling import SHARED_BY_A_BROKER, SHARED_BY_A_FILE, kept_together
+from harness.scheduling import SHARED_BY_A_BROKER, SHARED_BY_A_FILE, KeepTogether, kept_together
 
 pytestmark = pytest.mark.once
 TESTS = Path(__file__).resolve().parents[1]
@@ -44,6 +45,42 @@ def test_a_process_that_dies_costs_one_test_and_others_run_once(deadly: tuple[in
     assert done.returncode == bool(deadly)
     for number in deadly:
         assert f"crashed while running 'test_many.py::test_one[{number}]'" in done.stdout
+
+
+class Process:
+    """What the scheduler knows of a process: which tests it was given, and whether it was told to stop."""
+
+    def __init__(self) -> None:
+        self.gateway = SimpleNamespace(id="gw")
+        self.given: list[int] = []
+        self.shutting_down = False
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.given += indices
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+def test_of_two_replacements_the_first_to_collect_gets_tests_and_the_other_waits() -> None:
+    tests = [f"test_many.py::test_one[{number}]" for number in range(30)]
+    option = SimpleNamespace(loadscopereorder=False)
+    config = SimpleNamespace(option=option, getvalue=lambda _: ["popen"] * 2)
+    scheduler = KeepTogether(config, None)
+    old, new = [Process(), Process()], [Process(), Process()]
+    for process in old:
+        scheduler.add_node(process)
+        scheduler.add_node_collection(process, tests)
+    scheduler.schedule()
+    for process, replacement in zip(old, new, strict=True):
+        assert scheduler.remove_node(process) == tests[process.given[0]]
+        scheduler.add_node(replacement)
+    for process in reversed(new):
+        assert not process.given
+        scheduler.add_node_collection(process, tests)
+        scheduler.schedule()
+        assert process.given
+        assert not process.shutting_down
 
 
 def test_costly_things_are_shared() -> None:
