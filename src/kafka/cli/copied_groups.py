@@ -9,6 +9,7 @@ The start offsets of share groups are translated in the same way. Groups of Kafk
 state is in changelog topics, which belong to the offsets of the source.
 """
 
+import time
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,7 @@ from kafka.cli.command_output import note
 from kafka.cli.consume.source import Snapshot, closing, open_read
 from kafka.cli.session import Session
 from kafka.config.option import nearest
+from kafka.errors import KafkaError, error_text
 from kafka.spark.exactly_once.decision import is_decision
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
@@ -27,6 +29,10 @@ _SLACK = 100
 """Offsets of transaction markers to expect among the last records of the target, at first."""
 _TYPES = ("classic", "consumer", "")
 _SHARE = "share"
+_INTERVAL_S = 10.0
+"""Seconds between translations while a copy follows its source."""
+_SHARE_OF_TIME = 0.1
+"""Maximum share of the time that translations take, because they read the lag of the groups."""
 
 
 class Committed(NamedTuple):
@@ -61,20 +67,83 @@ class Tail:
         return len(self.offsets)
 
 
-def translate_groups(
-    sides: Sides, progress: Mapping[int, int], own: str, names: Sequence[str] = ()
-) -> list[dict[str, Any]]:
-    """Commit the translated offsets of groups on the target, and return a row for each group and partition.
+class GroupTranslation:
+    """Translates the offsets of groups, as these groups and the copy advance.
 
     A group that has members on the target is not changed, and no group is moved back.
 
     Arguments:
-        progress: the next offset of the source to copy, by partition.
+        sides: the source and the target.
         own: the group of the copy, which is not translated.
         names: the groups to translate; empty: all groups that have offsets on the source topic.
+
+    Attributes:
+        rows: the offsets after the last translation, one row for each group and partition.
     """
-    with sides.session.admin() as admin:
-        committed = _committed(admin, sides.source, own, names)
+
+    def __init__(self, sides: Sides, own: str, names: Sequence[str] = ()) -> None:
+        self._sides = sides
+        self._own = own
+        self._names = names
+        self._state: tuple[dict[str, Committed], dict[int, int]] | None = None
+        self._due = 0.0
+        self._notes: set[str] = set()
+        self.rows: list[dict[str, Any]] = []
+
+    def update(self, progress: Mapping[int, int]) -> None:
+        """Translate the committed offsets, and commit them on the target.
+
+        This does nothing more if neither the offsets nor the progress have changed since all were translated.
+
+        Arguments:
+            progress: the next offset of the source to copy, by partition.
+        """
+        with self._sides.session.admin() as admin:
+            state = self._committed(admin), dict(progress)
+        if state != self._state:
+            self.rows = _translate(self._sides, *state)
+            self._state = None if any(row["error"] for row in self.rows) else state
+
+    def update_if_due(self, progress: Mapping[int, int]) -> None:
+        """Translate if the last time is long enough ago. If that fails, report it, and try again later."""
+        began = time.monotonic()
+        if began < self._due:
+            return
+        try:
+            self.update(progress)
+        except KafkaError as error:
+            note(f"could not translate the offsets of groups, and will try again: {error_text(error)}")
+        now = time.monotonic()
+        self._due = now + max(_INTERVAL_S, (now - began) / _SHARE_OF_TIME)
+
+    def _committed(self, admin: "KafkaAdminClient") -> dict[str, Committed]:
+        """Return the offsets of groups on the source, by group."""
+        topic = self._sides.source
+        types = {each["group_id"]: str(each.get("group_type") or "").lower() for each in admin.list_groups()}
+        found: dict[str, Committed] = {}
+        for group in self._names or sorted(types):
+            if group == self._own:
+                continue
+            share = types.get(group) == _SHARE
+            if not share and types.get(group, "") not in _TYPES:
+                self._note_once(f"{group}: a {types[group]} group is not translated")
+                continue
+            offsets = _start_offsets(admin, topic, group) if share else _group_offsets(admin, topic, group)
+            if offsets:
+                found[group] = Committed(offsets, share)
+            elif group in self._names:
+                hint = "" if group in types else nearest(group, types)
+                self._note_once(f"{group}: no {'start' if share else 'committed'} offsets on {topic}{hint}")
+        return found
+
+    def _note_once(self, text: str) -> None:
+        if text not in self._notes:
+            self._notes.add(text)
+            note(text)
+
+
+def _translate(sides: Sides, committed: Mapping[str, Committed], progress: Mapping[int, int]) -> list[dict[str, Any]]:
+    """Commit the translated offsets of groups on the target, and return a row for each group and partition."""
     if not committed:
         return []
     starts, ends = offset_range(sides.to, sides.target, progress)
@@ -121,26 +190,6 @@ def translated(offset: int, source: Tail, target: Tail, start: int, end: int) ->
     if source.hashes[-paired:] != target.hashes[-paired:]:
         return None
     return start if paired < ahead else target.offsets[-paired]
-
-
-def _committed(admin: "KafkaAdminClient", topic: str, own: str, names: Sequence[str]) -> dict[str, Committed]:
-    """Return the offsets of groups on a topic, by group."""
-    types = {each["group_id"]: str(each.get("group_type") or "").lower() for each in admin.list_groups()}
-    found: dict[str, Committed] = {}
-    for group in names or sorted(types):
-        if group == own:
-            continue
-        share = types.get(group) == _SHARE
-        if not share and types.get(group, "") not in _TYPES:
-            note(f"{group}: a {types[group]} group is not translated")
-            continue
-        offsets = _start_offsets(admin, topic, group) if share else _group_offsets(admin, topic, group)
-        if offsets:
-            found[group] = Committed(offsets, share)
-        elif group in names:
-            hint = "" if group in types else nearest(group, types)
-            note(f"{group}: no {'start' if share else 'committed'} offsets on {topic}{hint}")
-    return found
 
 
 def _group_offsets(admin: "KafkaAdminClient", topic: str, group: str) -> dict[int, OffsetAndMetadata]:

@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
     from kafka.admin import KafkaAdminClient
     from kafka.cli.consume.source import Source
+    from kafka.cli.copied_groups import GroupTranslation
     from kafka.producer import KafkaProducer
     from kafka.record import Columns
     from kafka.structs import OffsetAndMetadata, TopicPartition
 
 _TRANSACTION_RECORDS = 20_000
 _TRANSACTION_S = 2.0
-_TRANSLATION_S = 10.0
-"""Seconds between translations of group offsets with --follow."""
 _NO_EFFECT = {
     "transactional_id": "use --name",
     "group_id": "use --name",
@@ -104,7 +103,7 @@ def command(
     A missing target is created with the same number of partitions. Without --to-... options, it is on the same cluster.
 
     --groups lets consumer groups continue on the target: each gets the offset of the first record that it has not
-    committed on the source. With --follow, this is repeated every ten seconds.
+    committed on the source. With --follow, this is repeated every ten seconds, and once more when the copy is stopped.
     """
     if follow and end is not None:
         raise click.UsageError("--follow never ends: leave out --to or --follow")
@@ -129,7 +128,9 @@ def command(
         topic_id = admin.describe_topics([source])[0]["topic_id"]
     copy = _Copy(session, to, _Topic(source, topic_id or ""), target, name)
     if with_groups or groups:
-        copy.groups = groups
+        from kafka.cli.copied_groups import GroupTranslation
+
+        copy.groups = GroupTranslation(copy.sides, name, groups)
     bounds = _Bounds(partitions, start, end, follow, restart)
     if dry_run:
         copy.open(bounds).close()
@@ -138,18 +139,22 @@ def command(
     began = time.monotonic()
     try:
         copy.run_equal(bounds) if keep_offsets else copy.run(bounds)
+    except (KeyboardInterrupt, SystemExit):  # SIGTERM raises SystemExit
+        copy.stop()
+        raise
     finally:
         seconds = max(time.monotonic() - began, 1e-6)
         told = {"source": source, "target": target, "records": copy.records, "seconds": round(seconds, 3), "name": name}
+        rows = [] if copy.groups is None else copy.groups.rows
         if session.output.as_json:
-            session.output.data(told if copy.groups is None else {**told, "groups": copy.translated})
+            session.output.data(told if copy.groups is None else {**told, "groups": rows})
         else:
             note(f"{copy.records:,} records copied in {seconds:.1f} s")
             if copy.groups is not None:
-                session.output.table(copy.translated, ["group", "topic", "partition", "source", "offset", "error"])
-    if any(row["error"] for row in copy.translated):
-        raise click.ClickException(_explained(copy.translated))
-    if missing := set(groups) - {row["group"] for row in copy.translated}:
+                session.output.table(rows, ["group", "topic", "partition", "source", "offset", "error"])
+    if any(row["error"] for row in rows):
+        raise click.ClickException(_explained(rows))
+    if missing := set(groups) - {row["group"] for row in rows}:
         names = ", ".join(sorted(missing))
         raise click.ClickException(f"nothing was translated for {names}: check the names with 'kafka groups list'")
 
@@ -210,11 +215,13 @@ class _Copy:
 
     Attributes:
         records: number of records copied in committed transactions.
-        groups: groups whose offsets are translated; empty: all groups; None: no groups.
-        translated: the translated offsets, one row for each group and partition.
+        sides: the source and the target.
+        groups: translates the offsets of groups; None: no groups.
     """
 
     def __init__(self, session: Session, to: Session, source: _Topic, target: str, name: str) -> None:
+        from kafka.cli.copied_groups import Sides
+
         self._session = session
         self._to = to
         self._source = source
@@ -225,10 +232,9 @@ class _Copy:
         self._follow = False
         self._target_id: UUID | None = None
         self._progress: dict[int, int] = {}
-        self._translated_at = 0.0
         self.records = 0
-        self.groups: tuple[str, ...] | None = None
-        self.translated: list[dict[str, Any]] = []
+        self.sides = Sides(session, to, source.name, target)
+        self.groups: GroupTranslation | None = None
 
     def open(self, bounds: _Bounds) -> "Source":
         """Find the start and end positions."""
@@ -300,6 +306,7 @@ class _Copy:
         with self._to.producer(transactional_id=self._name) as producer:
             producer.init_transactions()  # fences other copies with this name, so that their progress is final
             with closing(self.open(bounds)) as reading:
+                reading.on_pause = self._follow_groups
                 producer.begin_transaction()
                 self._commit(producer, 0)  # lets the next run know where this one began, even if it copies nothing
                 try:
@@ -313,7 +320,31 @@ class _Copy:
                     if not _is_fenced(error):
                         raise
                     raise click.ClickException(self._replaced()) from error
-        self._translate()
+        if self.groups is not None:
+            self.groups.update(self._progress)
+
+    def stop(self) -> None:
+        """After an interruption, translate the offsets of groups as far as the copy has come, and say what remains."""
+        from kafka.cli.copied_groups import offset_range
+        from kafka.errors import KafkaError, error_text
+
+        if not self._progress:
+            return
+        try:
+            _, ends = offset_range(self._session, self._source.name, self._progress)
+            remaining = sum(max(0, ends[number] - each) for number, each in self._progress.items())
+            note(
+                f"stopped: up to {remaining:,} records remain; the same command continues there"
+                if remaining
+                else "stopped: no record remains"
+            )
+            if self._follow and self.groups is not None:
+                note("translating the offsets of groups; Ctrl-C skips this")
+                self.groups.update(self._progress)
+                if failed := [row for row in self.groups.rows if row["error"]]:
+                    note(_explained(failed))
+        except KafkaError as error:
+            note(f"stopped without a last look at the clusters: {error_text(error)}")
 
     def _replaced(self) -> str:
         """Return the message after another copy with the same name has started."""
@@ -342,39 +373,28 @@ class _Copy:
     def run_equal(self, bounds: _Bounds) -> None:
         """Copy so that offsets are equal, until the source ends; see `equal_offsets`."""
         from kafka.cli.consume.source import closing
-        from kafka.cli.copied_groups import Sides
         from kafka.cli.equal_offsets import EqualOffsets, open_equal
 
-        sides = Sides(self._session, self._to, self._source.name, self._target)
         self._follow = bounds.follow
-        equal = EqualOffsets(sides, bounds.partitions)
+        equal = EqualOffsets(self.sides, bounds.partitions)
         with self._to.producer(acks="all", enable_idempotence=True) as producer, self._to.admin() as admin:
             equal.fill(producer, admin)
             self._progress = equal.next
-            with closing(open_equal(sides, equal.next, bounds.end, bounds.follow)) as reading:
+            with closing(open_equal(self.sides, equal.next, bounds.end, bounds.follow)) as reading:
+                reading.on_pause = self._follow_groups
                 for columns in reading.columns():
                     equal.check(columns)
                     self.records += self._send(producer, columns)
                     producer.flush()
                     equal.confirm()
-                    if self._follow and self.groups is not None:
-                        self._translate_again()
-        self._translate()
+                    self._follow_groups()
+        if self.groups is not None:
+            self.groups.update(self._progress)
 
-    def _translate(self) -> None:
-        """Translate the offsets of groups, if requested."""
-        if self.groups is None:
-            return
-        from kafka.cli.copied_groups import Sides, translate_groups
-
-        sides = Sides(self._session, self._to, self._source.name, self._target)
-        self.translated = translate_groups(sides, self._progress, self._name, self.groups)
-        self._translated_at = time.monotonic()
-
-    def _translate_again(self) -> None:
-        """Translate the offsets of groups if the last time is long enough ago."""
-        if time.monotonic() - self._translated_at >= _TRANSLATION_S:
-            self._translate()
+    def _follow_groups(self) -> None:
+        """Translate the offsets of groups from time to time while the copy follows its source."""
+        if self._follow and self.groups is not None:
+            self.groups.update_if_due(self._progress)
 
     def _copy(self, reading: "Source", producer: "KafkaProducer") -> None:
         waiting, began = 0, time.monotonic()
@@ -386,8 +406,7 @@ class _Copy:
             if self._follow or waiting >= _TRANSACTION_RECORDS or time.monotonic() - began >= _TRANSACTION_S:
                 self._commit(producer, waiting)
                 waiting = 0
-                if self._follow and self.groups is not None:
-                    self._translate_again()
+                self._follow_groups()
         if waiting:
             self._commit(producer, waiting)
 

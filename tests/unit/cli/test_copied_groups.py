@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka import KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
+from kafka.cli import copied_groups
 from kafka.cli.copied_groups import Tail, translated
+from kafka.errors import KafkaTimeoutError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from unit.cli.cli_support import Cli
 
@@ -97,6 +99,116 @@ def test_a_running_group_moves_without_losing_records(
     assert sorted(done + rest) == list(range(90))
     assert set(uncommitted) <= set(rest)
     assert any(row["source"] != row["offset"] for row in rows)
+
+
+def polled(
+    monkeypatch: pytest.MonkeyPatch, records: int, then: Callable[[Callable[[], None]], None], end: type[BaseException]
+) -> None:
+    """Let a following copy read this many records, call `then` with the copy's `on_pause`, and end with an error."""
+
+    def poll(consumer: KafkaConsumer[Any, Any], idle_s: float | None, on_pause: Callable[[], None]) -> Iterator[Any]:
+        came = 0
+        while came < records:
+            for columns in consumer.poll_columns(timeout_ms=100).values():
+                came += len(columns)
+                yield columns
+        then(on_pause)
+        raise end()
+
+    monkeypatch.setattr("kafka.cli.consume.source._poll", poll)
+
+
+def next_records(cli: Cli, group: str, topic: str) -> list[int]:
+    """Return the records that a group reads next, one for each partition."""
+    with KafkaAdminClient(bootstrap_servers=cli.bootstrap_servers) as admin:
+        found = admin.list_group_offsets([group])[group]
+    ahead = {tp.partition: each.offset for tp, each in found.items() if tp.topic == topic}
+    return [int(cli("consume", topic, "-p", str(p), "--from", str(ahead[p]), "-n", "1")) for p in sorted(ahead)]
+
+
+@pytest.mark.parametrize("keep", [(), ("--keep-offsets",)], ids=["", "equal"])
+def test_a_following_copy_translates_offsets_that_groups_commit_while_no_records_arrive(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch, keep: tuple[str, ...]
+) -> None:
+    source = topic(3)
+    target, group = f"{source}-copy", f"late-{source}"
+    send(broker, source, range(90), transactional=False)
+    cli("groups", "set-offsets", group, *(f"-o{source}:{p}:4" for p in range(3)))
+    monkeypatch.setattr("kafka.cli.copied_groups._INTERVAL_S", 0.0)
+    monkeypatch.setattr("kafka.cli.copied_groups._SHARE_OF_TIME", 1e9)
+    seen: list[list[int]] = []
+
+    def look(on_pause: Callable[[], None]) -> None:
+        for offset in (4, 17):
+            cli("groups", "set-offsets", group, *(f"-o{source}:{p}:{offset}" for p in range(3)))
+            on_pause()
+            seen.append(next_records(cli, group, target))
+
+    polled(monkeypatch, 90, look, KeyboardInterrupt)
+    assert cli.run("copy", source, target, "--follow", "--group", group, *keep).exit_code == 130
+    assert seen == [[offset * 3 + p for p in range(3)] for offset in (4, 17)]
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, lambda: SystemExit(143)], ids=["Ctrl-C", "SIGTERM"])
+def test_a_following_copy_translates_offsets_when_it_is_stopped_and_says_what_remains(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch, end: Any
+) -> None:
+    source = topic(3)
+    target, group = f"{source}-copy", f"last-{source}"
+    send(broker, source, range(30), transactional=False)
+    cli("groups", "set-offsets", group, *(f"-o{source}:{p}:2" for p in range(3)))
+
+    def commit(on_pause: Callable[[], None]) -> None:
+        cli("groups", "set-offsets", group, *(f"-o{source}:{p}:8" for p in range(3)))
+        on_pause()  # too early for the interval
+        send(broker, source, range(30, 37), transactional=False)
+
+    polled(monkeypatch, 30, commit, end)
+    done = cli.run("copy", source, target, "--follow", "--group", group)
+    assert done.exit_code == (130 if end is KeyboardInterrupt else 143)
+    assert "stopped: up to 7 records remain; the same command continues there" in done.stderr
+    assert next_records(cli, group, target) == [24, 25, 26]
+
+
+def test_a_following_copy_that_is_stopped_at_the_end_says_that_nothing_remains(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = topic(3)
+    send(broker, source, range(30), transactional=False)
+    polled(monkeypatch, 30, lambda on_pause: on_pause(), KeyboardInterrupt)
+    assert "stopped: no record remains\n" in cli.run("copy", source, f"{source}-copy", "--follow").stderr
+
+
+def test_offsets_are_translated_again_only_after_a_change_and_failures_are_tried_again(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = topic(1)
+    send(broker, source, range(0, 90, 3), transactional=False)
+    cli("groups", "set-offsets", source, f"-o{source}:0:2")
+    monkeypatch.setattr("kafka.cli.copied_groups._INTERVAL_S", 0.0)
+    monkeypatch.setattr("kafka.cli.copied_groups._SHARE_OF_TIME", 1e9)
+    original, translated_from, fails = copied_groups._translate, list[int](), [False]
+
+    def translate(sides: Any, committed: Any, progress: Any) -> Any:
+        translated_from.append(committed[source].offsets[0].offset)
+        if fails[0]:
+            raise KafkaTimeoutError("no response")
+        return original(sides, committed, progress)
+
+    def look(on_pause: Callable[[], None]) -> None:
+        translated_from.clear()
+        on_pause()
+        cli("groups", "set-offsets", source, f"-o{source}:0:5")
+        for each in (True, False, False, False):
+            fails[0] = each
+            on_pause()
+
+    monkeypatch.setattr("kafka.cli.copied_groups._translate", translate)
+    polled(monkeypatch, 30, look, KeyboardInterrupt)
+    done = cli.run("copy", source, f"{source}-copy", "--follow", "--group", source)
+    assert done.exit_code == 130
+    assert translated_from == [5, 5]  # failed, and tried again
+    assert done.stderr.count("will try again: no response") == 1
 
 
 def test_groups_are_not_moved_back_and_only_named_groups_move(
