@@ -90,7 +90,7 @@ def test_a_watch_sees_lag_and_losses_of_every_query(spark, broker, make_topic, t
         writer = load_stream(spark, broker, topic, **given).writeStream.format("noop").queryName(f"q-{topic}")
         query = writer.option("checkpointLocation", f"{tmp_path}/checkpoint").trigger(availableNow=True).start()
         assert query.awaitTermination(60)
-        assert f'running{{query="q-{topic}",id="{query.id}"}} 0' in watched.prometheus()
+        wait_until(lambda: f'running{{query="q-{topic}",id="{query.id}"}} 0' in watched.prometheus())
         batches = [each for each in watched.progress if each.query_id == str(query.id)]
         assert [(each.rows, each.sources[0].lag) for each in batches] == [(40, 60), (40, 20), (20, 0)]
         assert {each.sources[0].source for each in batches} == {f"kafka_columnar[{topic}]"}
@@ -100,7 +100,8 @@ def test_a_watch_sees_lag_and_losses_of_every_query(spark, broker, make_topic, t
         query = writer.start()
         assert query.awaitTermination(60)
         where = f'source="kafka_columnar[{topic}]",topic="{topic}",partition="0"'
-        assert f"{where}}} 10\n" in watched.prometheus().partition("lost_records_total counter")[2]
+        wait_until(lambda: f"{where}}} 10\n" in watched.prometheus().partition("lost_records_total counter")[2])
+        wait_until(lambda: f'kafka_spark_rows_total{{query="q-{topic}",id="{query.id}"}} 120' in watched.prometheus())
         assert watched.lag()[f"q-{topic}"] == 0
     assert [json.loads(line)["rows"] for line in lines.read_text().splitlines()] == [40, 40, 20, 20]
     assert f'kafka_spark_rows_total{{query="q-{topic}",id="{query.id}"}} 120' in text.read_text()

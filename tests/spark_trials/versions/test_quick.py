@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,9 @@ def test_a_stream_in_bounded_batches_is_written_exactly_once(
 
     with watch(spark) as watched:
         run()
+        deadline = time.monotonic() + 60
+        while sum(each.rows for each in watched.progress) < ROWS:
+            assert time.monotonic() < deadline, "the reports did not arrive in time"
         assert [each.sources[0].rows for each in watched.progress if each.rows] == [200, 100]
         assert [each.sources[0].lag for each in watched.progress if each.rows] == [100, 0]
     assert committed(brokers, target) == list(range(ROWS))
