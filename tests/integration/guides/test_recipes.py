@@ -48,7 +48,7 @@ def run(kind: str, code: str) -> str:
         assert done.returncode == 0, done.stderr
         return done.stdout
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):  # a program may end with a status
         exec(compile(code, "recipe", "exec"), {"__name__": "__main__"})
     return printed.getvalue()
 
