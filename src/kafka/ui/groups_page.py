@@ -110,6 +110,7 @@ def _table(ui: Ui, members: Mapping[str, int]) -> Table[GroupState]:
             lambda each: longest(history, each).seconds,
             is_number=True,
             note=_HISTORY_NOTE,
+            is_wide=True,
         ),
         Column("last hour", lambda each: sparkline(f"lag of {each.name}", _lags(ui, each))),
     )
@@ -257,7 +258,7 @@ def _place_table() -> Table[_Place]:
         Column("committed", _committed, lambda each: each.committed, is_number=True),
         Column("end offset", lambda each: count(each.end), lambda each: each.end, is_number=True),
         Column("lag", _place_lag, lambda each: each.lag, is_number=True, note="In records"),
-        Column("behind", _behind, lambda each: each.behind.seconds, is_number=True),
+        Column("behind", _behind, lambda each: each.behind.seconds, is_number=True, is_wide=True),
         Column("member", _member, lambda each: _of(each, "name")),
         Column("client", lambda each: long_name(_of(each, "client")), lambda each: _of(each, "client")),
         Column("host", lambda each: _of(each, "host"), lambda each: _of(each, "host")),
