@@ -173,7 +173,7 @@ async def group_part(ui: Ui, name: str) -> Html:
     try:
         members = [] if ui.poller.trouble else await describe_members(ui.admin, group)
     except KafkaError as error:
-        failed = error_text(error)
+        failed = f"the cluster does not describe the members: {error_text(error)}"
     places = await _places(ui, group, members)
     slowest = max(
         (each.behind for each in places if each.behind.seconds), key=lambda each: each.seconds or 0, default=None

@@ -15,7 +15,7 @@ from kafka.display.page_elements import Html, address, count, html, joined, sent
 from kafka.display.payload_text import WAYS
 from kafka.filters import Filter, FilterError
 from kafka.ui.missing import topic_names
-from kafka.ui.page_frame import trouble
+from kafka.ui.page_frame import sentence, trouble
 from kafka.ui.search import MOST, Search, text_to_bytes
 from kafka.ui.shared_state import Ui
 from kafka.ui.when import RELATIVE, parse_when, zone_named
@@ -117,7 +117,9 @@ def error_of(error: ValueError) -> Html:
     """Return an error of the form as HTML. That of a filter shows the position of the mistake."""
     if not isinstance(error, FilterError):
         return trouble(str(error))
-    return html('<div class="trouble" role="status">{}<pre>{}\n{}</pre></div>', error.message, *error.excerpt())
+    return html(
+        '<div class="trouble" role="status">{}<pre>{}\n{}</pre></div>', sentence(error.message), *error.excerpt()
+    )
 
 
 async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Html:

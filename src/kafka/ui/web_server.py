@@ -293,9 +293,9 @@ def event(content: str) -> bytes:
     return "".join([*(f"data: {line}\n" for line in lines), "\n"]).encode("utf-8", "backslashreplace")
 
 
-async def _for_operators(ui: Ui, given: Mapping[str, str]) -> Html:
+async def _for_operators(ui: Ui, given: Mapping[str, str]) -> Html | Response:
     if not ui.may_write:
-        raise ValueError(_refusal(ui, given))
+        return _answer(page(ui, "Refused", "", trouble(_refusal(ui, given))), 403)
     return await produce_page(ui, given)
 
 

@@ -13,7 +13,7 @@ import pytest
 from harness.ports import free_port
 from kafka import KafkaAdminClient
 from kafka.broker import EmbeddedBroker
-from kafka.errors import KafkaError, NoBrokersAvailable
+from kafka.errors import GroupAuthorizationFailedError, KafkaError, NoBrokersAvailable
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.ui.message_rows import cell, isolated
 from kafka.ui.shared_state import connected
@@ -179,6 +179,27 @@ async def test_many_topics_are_suggested_while_their_name_is_typed(pages: Pages,
     assert await suggested("d-orders") == ["Old-Orders"]
     assert await suggested("<b") == ["<b>"]
     assert await suggested("nothing") == []
+
+
+async def test_parts_that_the_cluster_refuses_say_what_is_missing(
+    pages: Pages, topic: Callable[..., str], broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic(b"v")
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.alter_group_offsets("refused", {TopicPartition(name, 0): OffsetAndMetadata(0, "", None)})
+
+    async def refused(*_: object, **__: object) -> None:
+        raise GroupAuthorizationFailedError("not yours")
+
+    monkeypatch.setattr(pages.ui.admin, "describe_groups", refused)
+    monkeypatch.setattr(pages.ui.admin, "describe_configs", refused)
+    assert "The cluster does not describe the members: not yours" in await pages.get("/group", id="refused")
+    assert "The cluster does not describe the configs: not yours" in await pages.get("/topic", name=name)
+
+
+async def test_long_names_of_configs_break_after_their_dots(pages: Pages, topic: Callable[..., str]) -> None:
+    page = await pages.get("/topic", name=topic(b"v"), **{"configs.defaults": "show"})
+    assert '<th scope="row">follower.<wbr>replication.<wbr>throttled.<wbr>replicas</th>' in page
 
 
 async def test_bytes_are_shown_in_lines_that_do_not_break(pages: Pages, topic: Callable[..., str]) -> None:
