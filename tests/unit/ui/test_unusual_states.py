@@ -13,6 +13,7 @@ import pytest
 from harness.ports import free_port
 from kafka import KafkaAdminClient
 from kafka.broker import EmbeddedBroker
+from kafka.display.page_elements import UNKNOWN
 from kafka.errors import GroupAuthorizationFailedError, KafkaError, NoBrokersAvailable
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.ui.message_rows import cell, isolated
@@ -193,7 +194,9 @@ async def test_parts_that_the_cluster_refuses_say_what_is_missing(
 
     monkeypatch.setattr(pages.ui.admin, "describe_groups", refused)
     monkeypatch.setattr(pages.ui.admin, "describe_configs", refused)
-    assert "The cluster does not describe the members: not yours" in await pages.get("/group", id="refused")
+    page = await pages.get("/group", id="refused")
+    assert "The cluster does not describe the members: not yours" in page
+    assert [row[6] for row in rows_of(page, "Partitions")] == [UNKNOWN], "the members are unknown, not missing"
     assert "The cluster does not describe the configs: not yours" in await pages.get("/topic", name=name)
 
 
