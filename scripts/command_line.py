@@ -6,6 +6,7 @@ A test compares, so that no option is missing there, and none is left.
 import inspect
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def _help(text: str) -> Iterator[str]:
         if title.endswith(":") and pairs and all(pairs):
             yield from (title, "", *(f"- {pair[1]}: {_marked(pair[2])}" for pair in pairs if pair), "")
         else:
-            yield from ("```shell", title, *rows, "```", "")
+            yield from ("```shell", textwrap.dedent("\n".join([title, *rows])), "```", "")
 
 
 def _marked(text: str) -> str:

@@ -11,7 +11,7 @@ size. The search page has a field above its results. */
 const FEWEST_HEADINGS = 4; // for a list of them
 const TALLEST_ROW = 140; // in pixels, of a table with three or more columns that stays a table
 const LONGEST_WHOLE = 30; // in characters, of an option that never breaks
-const SHORTEST_BROKEN = 24; // in characters, of a name that may break after its dots
+const SHORTEST_BROKEN = 16; // in characters, of a name that may break after its dots
 const LONGEST_SHORT = { wide: 18, narrow: 9 }; // in characters, of a cell that does not wrap
 const WIDTHS = { tests: "30%" }; // by title of a column with long file names: its width, which leaves room for the others
 const CODE_PADDING = 8; // in pixels, of code in a text, with some to spare
@@ -90,13 +90,27 @@ function keepWordsWhole() {
   }
 }
 
-/* Names that are longer than a line break after a dot, a slash or an underscore, not in the middle of a word. */
+/* Names that are longer than a line break after a dot, a slash or an underscore, not in the middle of a word. Names in
+   bold, such as those of exceptions, also break before a capital. */
 function offerBreaks() {
-  for (const word of document.querySelectorAll("article code.literal > .pre")) {
-    const parts = word.textContent.split(/(?<=[_/=,(|]|\.(?!\w{1,4}$))(?=\w)/); // not before .py
+  for (const word of document.querySelectorAll("article :is(code.literal > .pre, .highlight-properties span, dd strong)")) {
+    const places = word.matches("strong") ? /(?<=[a-z_.])(?=[A-Z])|(?<=_)/ : /(?<=[_/=,(|]|\.(?!\w{1,4}$))(?=\w)/; // not before .py
+    const parts = word.textContent.split(places);
+    if (word.matches(".highlight-properties .o")) word.after(document.createElement("wbr"));
     if (word.textContent.length < SHORTEST_BROKEN || word.childElementCount || parts.length < 2) continue;
-    if (widthOf(word.textContent, word) < roomIn(word.closest("td, li, p, h1, h2, h3, h4, dd") || document.body)) continue;
+    if (widthOf(word.textContent, word) < roomIn(word.closest("td, li, p, pre, h1, h2, h3, h4, dd") || document.body)) continue;
     word.replaceChildren(...parts.flatMap((part, number) => (number ? [document.createElement("wbr"), part] : [part])));
+  }
+}
+
+/* A comment behind a command wraps as a whole, and is indented there, so that it does not seem to be about the next one. */
+function markComments() {
+  for (const comment of document.querySelectorAll(":is(.highlight-sh, .highlight-shell) .c1")) {
+    let line = "";
+    for (let each = comment.previousSibling; each && !line.includes("\n"); each = each.previousSibling) {
+      line = each.textContent + line;
+    }
+    comment.classList.toggle("trailing", /\S[^\n]*$/.test(line));
   }
 }
 
@@ -225,4 +239,5 @@ keepWordsWhole();
 linkPictures();
 showField();
 fitTables();
+markComments();
 offerBreaks();

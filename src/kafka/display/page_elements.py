@@ -2,7 +2,7 @@
 
 import datetime
 import html as _html
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -48,7 +48,7 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[Any]], numbers: Iterabl
     names, right = list(titles), frozenset(numbers)
     kinds = [Html(' class="n"') if name in right else Html("") for name in names]
     head = joined(html('<th scope="col"{}>{}</th>', kind, name) for kind, name in zip(kinds, names, strict=True))
-    body = joined(html("<tr>{}</tr>", _cells(row, kinds)) for row in rows)
+    body = joined(html("<tr>{}</tr>", _cells(row, names, right)) for row in rows)
     if not body:
         body = html('<tr><td colspan="{}" class="quiet">none</td></tr>', len(names))
     return html(
@@ -60,11 +60,16 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[Any]], numbers: Iterabl
     )
 
 
-def _cells(row: Iterable[Any], kinds: list[Html]) -> Html:
-    cells = [
-        html("<td{}>{}</td>" if at else '<th scope="row"{}>{}</th>', kind, cell)
-        for at, (kind, cell) in enumerate(zip(kinds, row, strict=True))
-    ]
+def _cells(row: Iterable[Any], names: list[str], right: Collection[str]) -> Html:
+    """Return the cells of a row. On phones, the web UI shows their labels, and two numbers on a line."""
+    cells = []
+    for at, (name, cell) in enumerate(zip(names, row, strict=True)):
+        is_number = name in right
+        if at:
+            kind = Html(' class="n half"') if is_number else ""
+            cells.append(html('<td{} data-label="{}">{}</td>', kind, name[:1].upper() + name[1:], cell))
+        else:
+            cells.append(html('<th scope="row"{}>{}</th>', Html(' class="n"') if is_number else "", cell))
     return joined(cells)
 
 

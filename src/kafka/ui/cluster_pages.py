@@ -108,7 +108,7 @@ def _quorum_table(quorum: Quorum) -> Html:
         Column("role", lambda each: each.role, lambda each: each.role),
         Column("log end offset", lambda each: count(each.end), lambda each: each.end, is_number=True),
         Column("lag", lambda each: count(lag(each)), lag, is_number=True),
-        Column("last fetch", silent, lambda each: each.silent_s, is_number=True),
+        Column("last fetch", silent, lambda each: each.silent_s, is_number=True, is_wide=True),
     )
     leader = quorum.leader if quorum.leader >= 0 else "none"
     pairs = [("leader", leader), ("epoch", quorum.epoch), ("high watermark", count(quorum.end))]
@@ -185,7 +185,7 @@ async def _features(ui: Ui) -> Html:
     columns: Columns[tuple[str, Mapping[str, Any]]] = (
         Column("feature", lambda each: each[0], lambda each: each[0]),
         Column("level", lambda each: each[1]["finalized"][1] if each[1].get("finalized") else "off", is_number=True),
-        Column("supported levels", lambda each: _levels(each[1].get("supported")), is_number=True),
+        Column("supported levels", lambda each: _levels(each[1].get("supported")), is_number=True, is_wide=True),
     )
     table = Table("Features", columns, lambda each: each[0], sort="feature", prefix="features.")
     return table.html(sorted(found.items()))

@@ -1,10 +1,11 @@
 """The table of configs of topics and brokers, with the source of each value. Sensitive values are never shown."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kafka.admin import ConfigResource
-from kafka.display.page_elements import Html, html
+from kafka.display.page_elements import Html, html, joined
 from kafka.ui.shared_state import Ui
 from kafka.ui.tables import Column, Columns, Hiding, Table
 
@@ -56,7 +57,7 @@ def _config(name: str, entry: Mapping[str, Any]) -> Config:
 def config_table(configs: list[Config]) -> Html:
     """Return the table; defaults are hidden at first."""
     columns: Columns[Config] = (
-        Column("config", lambda each: each.name, lambda each: each.name),
+        Column("config", _name, lambda each: each.name),
         Column("value", _value),
         Column("source", _source, lambda each: each.source),
     )
@@ -64,6 +65,11 @@ def config_table(configs: list[Config]) -> Html:
     text = "All configs have their default values."
     table = Table("Configs", columns, _text, hiding, sort="config", prefix="configs.", empty=text)
     return table.html(configs)
+
+
+def _name(config: Config) -> Html:
+    """Return the name, which breaks after a dot if it is longer than a line."""
+    return joined((html("{}", part) for part in re.split(r"(?<=\.)", config.name)), Html("<wbr>"))
 
 
 def _text(config: Config) -> str:

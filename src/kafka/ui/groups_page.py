@@ -110,6 +110,7 @@ def _table(ui: Ui, members: Mapping[str, int]) -> Table[GroupState]:
             lambda each: longest(history, each).seconds,
             is_number=True,
             note=_HISTORY_NOTE,
+            is_wide=True,
         ),
         Column("last hour", lambda each: sparkline(f"lag of {each.name}", _lags(ui, each))),
     )
@@ -172,7 +173,8 @@ async def group_part(ui: Ui, name: str) -> Html:
     try:
         members = [] if ui.poller.trouble else await describe_members(ui.admin, group)
     except KafkaError as error:
-        failed = error_text(error)
+        failed = f"the cluster does not describe the members: {error_text(error)}"
+    is_known = not (failed or ui.poller.trouble)
     places = await _places(ui, group, members)
     slowest = max(
         (each.behind for each in places if each.behind.seconds), key=lambda each: each.seconds or 0, default=None
@@ -181,7 +183,7 @@ async def group_part(ui: Ui, name: str) -> Html:
     pairs = [
         ("state", group_state(group)),
         ("type", _KINDS.get(group.kind, group.kind)),
-        ("members", count(len(members)) if not failed else UNKNOWN),
+        ("members", count(len(members)) if is_known else UNKNOWN),
         ("lag", count(group.lag)),
         ("behind", slowest.text() if slowest is not None else UNKNOWN if group.lag != 0 or group.beyond_end else "0 s"),
     ]
@@ -193,7 +195,7 @@ async def group_part(ui: Ui, name: str) -> Html:
             facts(pairs),
             _warning(group),
             _beyond_end(group),
-            _place_table().html(places),
+            _place_table(is_known).html(places),
             _sources(places),
             html("<h2>Members without partitions</h2>{}", _idle_table().html(idle)) if idle else Html(""),
             _lag_chart("Lag by topic", series),
@@ -248,7 +250,7 @@ async def _places(ui: Ui, group: GroupState, members: list[Member]) -> list[_Pla
     ]
 
 
-def _place_table() -> Table[_Place]:
+def _place_table(is_known: bool) -> Table[_Place]:
     columns: Columns[_Place] = (
         Column(
             "topic", lambda each: long_name(link(each.tp.topic, "/topic", name=each.tp.topic)), lambda each: each.tp
@@ -257,8 +259,8 @@ def _place_table() -> Table[_Place]:
         Column("committed", _committed, lambda each: each.committed, is_number=True),
         Column("end offset", lambda each: count(each.end), lambda each: each.end, is_number=True),
         Column("lag", _place_lag, lambda each: each.lag, is_number=True, note="In records"),
-        Column("behind", _behind, lambda each: each.behind.seconds, is_number=True),
-        Column("member", _member, lambda each: _of(each, "name")),
+        Column("behind", _behind, lambda each: each.behind.seconds, is_number=True, is_wide=True),
+        Column("member", _member if is_known else lambda each: UNKNOWN, lambda each: _of(each, "name")),
         Column("client", lambda each: long_name(_of(each, "client")), lambda each: _of(each, "client")),
         Column("host", lambda each: _of(each, "host"), lambda each: _of(each, "host")),
     )

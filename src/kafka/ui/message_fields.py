@@ -7,13 +7,15 @@ The same fields select the messages of the list, of downloads and of the live ta
 from __future__ import annotations
 
 import datetime
+import heapq
 from collections.abc import Mapping
 from typing import Any
 
 from kafka.display.page_elements import Html, address, count, html, joined, sent_back
 from kafka.display.payload_text import WAYS
 from kafka.filters import Filter, FilterError
-from kafka.ui.page_frame import trouble
+from kafka.ui.missing import topic_names
+from kafka.ui.page_frame import sentence, trouble
 from kafka.ui.search import MOST, Search, text_to_bytes
 from kafka.ui.shared_state import Ui
 from kafka.ui.when import RELATIVE, parse_when, zone_named
@@ -24,6 +26,8 @@ KEPT = (
 )
 """The fields that links to other pages of the same search keep."""
 _LONGEST_WHERE = 4000
+_SUGGESTED = 50
+"""Maximum number of topics that the field for the topic suggests at a time."""
 _LONGEST_PLACES = 40_000
 
 
@@ -113,7 +117,9 @@ def error_of(error: ValueError) -> Html:
     """Return an error of the form as HTML. That of a filter shows the position of the mistake."""
     if not isinstance(error, FilterError):
         return trouble(str(error))
-    return html('<div class="trouble" role="status">{}<pre>{}\n{}</pre></div>', error.message, *error.excerpt())
+    return html(
+        '<div class="trouble" role="status">{}<pre>{}\n{}</pre></div>', sentence(error.message), *error.excerpt()
+    )
 
 
 async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Html:
@@ -123,14 +129,16 @@ async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Ht
         action: the path of the page that shows the result.
         button: the text of the button.
     """
-    now = await ui.poller.snapshot()
-    names = joined(html('<option value="{}">', name) for name in (now.topics if now is not None else ()))
+    await ui.poller.snapshot()
+    known = topic_names(ui)
+    names = joined(html('<option value="{}">', name) for name in known[:_SUGGESTED])
+    source = Html(' data-source="topic-names"') if len(known) > _SUGGESTED else Html("")
     ago = joined(html('<option value="{}">', each) for each in RELATIVE)
     has_more = any(given.get(each) for each in ("key", "value", "partition"))
     return html(
         '{}<form method="get" action="{}" role="search" class="search">'
-        '<datalist id="topics">{}</datalist><datalist id="ago">{}</datalist><div class="row">'
-        '<label>Topic<input name="topic" list="topics" required value="{}"></label>'
+        '<datalist id="topics"{}>{}</datalist><datalist id="ago">{}</datalist><div class="row">'
+        '<label class="topic">Topic<input name="topic" list="topics" required value="{}"></label>'
         '<label class="grows">Filter<input name="where" class="code" spellcheck="false" autocomplete="off" '
         'placeholder="value.status = \'PAID\' and value.amount &gt; 10" value="{}"></label></div>'
         '<div class="row">{}<button class="main">{}</button></div>'
@@ -147,7 +155,7 @@ async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Ht
         "(milliseconds), an offset, earliest, 90s, 15m, 2h, 3d, 15 minutes ago, yesterday. A search reads at most {} "
         "records in {} s.</p></details></form>",
         _unreadable(ui, given.get("topic", "").strip()),
-        *(action, names, ago),
+        *(action, source, names, ago),
         *(sent_back(given.get(field)) for field in ("topic", "where")),
         Html("") if action == "tail" else _times(given),
         button,
@@ -161,6 +169,13 @@ async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Ht
         count(ui.settings.search_records),
         f"{ui.settings.search_s:g}",
     )
+
+
+def suggested_topics(ui: Ui, text: str) -> list[str]:
+    """Return names of topics that contain a text, in any case: first those that begin with it, each sorted by name."""
+    wanted = text.strip().casefold()
+    found = [(name.casefold().find(wanted) > 0, name) for name in topic_names(ui) if wanted in name.casefold()]
+    return [name for _, name in heapq.nsmallest(_SUGGESTED, found)]
 
 
 def _unreadable(ui: Ui, topic: str) -> Html:

@@ -6,7 +6,7 @@ import datetime
 import re
 
 from kafka.display.page_elements import Html, html, joined, link, time
-from kafka.display.payload_text import Decoded, shown
+from kafka.display.payload_text import Decoded, Shown, shown
 from kafka.ui.merged_scan import Found
 from kafka.ui.page_registry import RecordText
 from kafka.ui.shared_state import Ui
@@ -15,6 +15,10 @@ from kafka.ui.when import in_zone
 _IN_A_ROW = 300
 """Maximum number of bytes of a key or value shown in a row."""
 _LINES_IN_A_ROW = 8
+_LONG_KEY = 40
+"""Number of characters above which a key needs a wide column."""
+_FOLDED_KEY = 160
+"""Number of characters above which the list shows only the first lines of a key, until it is clicked."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 """Letters of scripts that are written from right to left, such as Arabic and Hebrew."""
 _JSON_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*(?:"|\\?$))', re.MULTILINE)
@@ -48,14 +52,23 @@ def _row(topic: str, record: Found, way: str, text: RecordText, zone: datetime.t
     headers = f" · {len(record.headers)} header{'s' if len(record.headers) > 1 else ''}" if record.headers else ""
     return html(
         '<tr><td class="n" data-label="Partition">{}</td><td class="n" data-label="Offset">{}</td>'
-        '<td class="when" data-label="Time">{}</td><td data-label="Key">{}</td><td data-label="Value">{}{}</td></tr>',
+        '<td class="when" data-label="Time">{}</td>{}<td data-label="Value">{}{}</td></tr>',
         record.partition,
         link(record.offset, "/message", **where, as_=way if way != "auto" else None),
         moment(record.timestamp, zone),
-        cell(record.key, way, text.key),
+        _key_cell(record.key, way, text.key),
         cell(record.value, way, text.value),
         html('<span class="note">{}</span>', headers) if headers else "",
     )
+
+
+def _key_cell(data: bytes | None, way: str, text: Decoded | None) -> Html:
+    """Return the cell of a key. The style shows the first lines of a folded one until it is opened."""
+    found = shown(data, way, _IN_A_ROW, decoded=text)
+    content, length = _content(found), len(found.text)
+    if length > _FOLDED_KEY:
+        content = html('<details class="fold"><summary>{}</summary></details>', content)
+    return html('<td{} data-label="Key">{}</td>', Html(' class="long-key"') if length > _LONG_KEY else "", content)
 
 
 def moment(timestamp_ms: int, zone: datetime.tzinfo) -> Html:
@@ -68,7 +81,10 @@ def moment(timestamp_ms: int, zone: datetime.tzinfo) -> Html:
 
 def cell(data: bytes | None, way: str, text: Decoded | None = None) -> Html:
     """Return a key, value or header for a row."""
-    found = shown(data, way, _IN_A_ROW, decoded=text)
+    return _content(shown(data, way, _IN_A_ROW, decoded=text))
+
+
+def _content(found: Shown) -> Html:
     if found.way == "null":
         return html('<span class="quiet">null</span>')
     lines = found.text.split("\n")

@@ -102,9 +102,9 @@ async def no_topic(ui: Ui, given: Mapping[str, str]) -> Missing:
     return Missing(f"there is no topic {name!r:.300}", "topics", "/", "/topic", "name", name, topic_names(ui))
 
 
-def topic_names(ui: Ui) -> Iterable[str]:
+def topic_names(ui: Ui) -> list[str]:
     """Return the names of the topics, as far as they are known."""
-    return ui.poller.newest.topics if ui.poller.newest is not None else ()
+    return list(ui.poller.newest.topics) if ui.poller.newest is not None else []
 
 
 async def no_group(ui: Ui, given: Mapping[str, str]) -> Missing:

@@ -146,9 +146,9 @@ async def pipeline_part(ui: Ui, name: str) -> Html:
         newest if not state.is_complete else Html(""),
         html("<h2>Graph</h2>{}", graph(parts, totals)),
         html("<h2>Over time</h2>{}", html('<div class="charts">{}</div>', charts(state.history))),
-        html("<h2>Rules</h2>{}", rule_table(state.history, parts)),
-        html("<h2>Balance</h2>{}", balance_table(state.history)),
-        html("<h2>Runs</h2>{}", run_table(state.history)),
+        html('<h2>Rules</h2><div class="cards">{}</div>', rule_table(state.history, parts)),
+        html('<h2>Balance</h2><div class="cards">{}</div>', balance_table(state.history)),
+        html('<h2>Runs</h2><div class="cards">{}</div>', run_table(state.history)),
         html("<h2>Dead letters</h2>{}", await _dead_letters(ui, state, parts.dead_letters)),
     ]
     return joined(sections)

@@ -36,6 +36,7 @@ class Column(Generic[T]):
         order: returns the value by which rows are sorted; None values come last. Without it, the column is not sorted.
         is_number: whether the column contains numbers, which are right-aligned and sorted in descending order first.
         note: an explanation of the title, shown as a tooltip.
+        is_wide: whether a number is long, such as a duration. On phones, two other numbers share a line.
     """
 
     title: str
@@ -43,6 +44,7 @@ class Column(Generic[T]):
     order: Callable[[T], Any] | None = None
     is_number: bool = False
     note: str = ""
+    is_wide: bool = False
 
     @property
     def name(self) -> str:
@@ -223,6 +225,7 @@ class Table(Generic[T]):
             "title": column.title[0].upper() + column.title[1:],
             "note": column.note,
             "is_number": column.is_number,
+            "is_half": column.is_number and not column.is_wide,
             "order": ("descending" if chosen.descending else "ascending") if is_sorted else "",
             "address": self._with(given, sort=f"{'-' if descending else ''}{column.name}", page="")
             if column.order is not None and chosen.total > 1

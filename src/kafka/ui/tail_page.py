@@ -22,7 +22,7 @@ from kafka.ui.message_fields import (
     way_of,
 )
 from kafka.ui.message_rows import HEAD, rows_of
-from kafka.ui.page_frame import frame, sentence, trouble
+from kafka.ui.page_frame import badge, frame, sentence, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.tail_reader import FASTEST
 from kafka.ui.when import zone_named
@@ -99,15 +99,20 @@ async def _plain(ui: Ui, given: Mapping[str, str], rate: int) -> AsyncGenerator[
 async def tail_events(ui: Ui, given: Mapping[str, str], last_event: str) -> AsyncGenerator[bytes]:
     """Yield new messages as server-sent events, whose ids are the places to continue at.
 
+    Events of the type "health" have the badge for the header, whenever it changes.
+
     Arguments:
         last_event: the id of the last event that a browser got before its connection broke; "" if none.
     """
     try:
         search = parse_search(ui, {**given, "after": last_event or given.get("after", "")})
         rate, zone = _rate(given), zone_named(given.get("zone", "").strip())
+        health = ""
         async with aclosing(ui.tails.run(search, rate, ui.registry)) as parts:
             async for part in parts:
                 ui.poller.begin()  # to notice that the cluster does not answer, which the consumer does not report
+                if health != (health := badge(ui)):
+                    yield _event(health, "", "health")
                 if ui.poller.trouble and not part.records:
                     yield _event(sentence(ui.poller.trouble), "", "silent")
                     continue
@@ -120,7 +125,7 @@ async def tail_events(ui: Ui, given: Mapping[str, str], last_event: str) -> Asyn
 
 
 def _event(content: str, number: str, kind: str = "message") -> bytes:
-    """Encode an event: HTML, or text if it is the last one. Line breaks in the content would end it."""
+    """Encode an event: HTML, or text if it is about the tail. Line breaks in the content would end it."""
     lines = [f"data: {line}\n" for line in visible(content).splitlines()] or ["data: \n"]
     head = f"event: {kind}\n" + (f"id: {number}\n" if number else "")
     return (head + "".join(lines) + "\n").encode("utf-8", "backslashreplace")

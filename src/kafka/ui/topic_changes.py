@@ -99,7 +99,7 @@ async def delete_records(ui: Ui, given: Mapping[str, str]) -> Change:
     titles = ("partition", "first offset", "then", "deleted offsets")
     preview = html(
         "{}<p>Deleted records cannot be restored. Groups that have not read them miss them.</p>",
-        table(titles, rows, titles, "Deleted records"),
+        table(titles, rows, titles[1:], "Deleted records"),
     )
     offsets = {tp: offset for tp, offset in kept.items() if offset > first[tp]}
     if not offsets:

@@ -214,7 +214,7 @@ async def _configs(ui: Ui, name: str) -> Html:
     try:
         return config_table(await read_configs(ui, "TOPIC", name))
     except KafkaError as error:
-        return trouble(error_text(error))
+        return trouble(f"the cluster does not describe the configs: {error_text(error)}")
 
 
 def _creation(ui: Ui) -> Html:

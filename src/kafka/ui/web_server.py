@@ -14,7 +14,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
@@ -36,6 +36,7 @@ from kafka.ui.cluster_pages import broker_page, broker_part, brokers_page, broke
 from kafka.ui.downloads import download
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
 from kafka.ui.guard import LARGEST_FORM, Guard
+from kafka.ui.message_fields import suggested_topics
 from kafka.ui.message_page import message_bytes, message_page
 from kafka.ui.messages_page import messages_page
 from kafka.ui.missing import (
@@ -164,6 +165,7 @@ def _cluster_app(ui: Ui) -> ASGIApp:
         Route("/messages", _streamed(ui, messages_page)),
         Route("/message-bytes", _page(ui, lambda given: message_bytes(ui, given), no_message)),
         Route("/download", _page(ui, lambda given: download(ui, given))),
+        Route("/topic-names", _topic_names(ui)),
         Route("/tail", _streamed(ui, tail_page)),
         Route("/tail-events", _tail_events(ui)),
         Route("/live/{part}", _events(ui)),
@@ -235,6 +237,16 @@ def _streamed(ui: Ui, made: Callable[[Ui, Mapping[str, str]], AsyncGenerator[Htm
     return answer
 
 
+def _topic_names(ui: Ui) -> Answer:
+    """Return the endpoint that suggests topics while their name is typed."""
+
+    async def answer(request: Request) -> Response:
+        await ui.poller.snapshot()
+        return JSONResponse(suggested_topics(ui, request.query_params.get("q", "")))
+
+    return answer
+
+
 def _tail_events(ui: Ui) -> Answer:
     """Return the endpoint that streams new messages as server-sent events."""
 
@@ -281,9 +293,9 @@ def event(content: str) -> bytes:
     return "".join([*(f"data: {line}\n" for line in lines), "\n"]).encode("utf-8", "backslashreplace")
 
 
-async def _for_operators(ui: Ui, given: Mapping[str, str]) -> Html:
+async def _for_operators(ui: Ui, given: Mapping[str, str]) -> Html | Response:
     if not ui.may_write:
-        raise ValueError(_refusal(ui, given))
+        return _answer(page(ui, "Refused", "", trouble(_refusal(ui, given))), 403)
     return await produce_page(ui, given)
 
 

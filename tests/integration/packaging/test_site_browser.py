@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from scripts.site import __main__ as check
 
+from harness.chromium import open_page
+
 PAGES = {
     "good.html": "<p>short</p>",
     "long.html": '<div style="height: 13000px">long</div>',
@@ -36,3 +38,29 @@ def test_what_is_too_long_or_too_wide_is_found(site: Path, chromium: Path) -> No
         "table.html has a table that does not fit 390 pixels: a cell",
         "wide.html is wider than 390 pixels",
     ]
+
+
+def test_long_names_break_between_their_words_and_comments_as_a_whole(tmp_path: Path, chromium: Path) -> None:
+    cell = '<div style="width: 90px">{}</div>'
+    names = (
+        '<table><tr><td><code class="literal"><span class="pre">datetime.datetime</span></code></td></tr></table>',
+        "<dl><dt>Raises</dt><dd><strong>UnsupportedCompressionTypeError</strong></dd></dl>",
+        (
+            '<div class="highlight-properties"><pre>key<span class="o">=</span>'
+            "<span>org.apache.kafka.Login required</span></pre></div>"
+        ),
+        (
+            '<div class="highlight-sh"><pre><span></span><span class="c1"># before</span>\nkafka topics list  '
+            '<span class="c1"># behind</span>\n<span class="w"> </span><span class="c1"># before</span></pre></div>'
+        ),
+    )
+    page = tmp_path / "names.html"
+    script = (Path(__file__).parents[3] / "docs" / "_static" / "site.js").as_uri()
+    content = f"<article>{''.join(map(cell.format, names))}</article>"
+    page.write_text(f'<!doctype html><title>names</title><body>{content}<script src="{script}"></script>')
+    shown = open_page(chromium, page.as_uri(), ready="document.querySelectorAll('wbr').length >= 8", width=390).html
+    assert "datetime.<wbr>datetime" in shown
+    assert "Unsupported<wbr>Compression<wbr>Type<wbr>Error" in shown
+    assert shown.count("trailing") == shown.count('<span class="c1 trailing"># behind</span>') == 1
+    assert '<span class="o">=</span><wbr>' in shown
+    assert "org.<wbr>apache.<wbr>kafka.<wbr>Login required" in shown

@@ -16,6 +16,7 @@ STATIC = Path(kafka.ui.__file__).parent / "static"
 
 PAGE = """<!doctype html><html lang="en"><title>t</title><body>
 <header><span data-health>healthy</span><details open><summary>Menu</summary></details></header>
+<input name="topic" list="topics"><datalist id="topics" data-source="topic-names"></datalist>
 <input name="zone"><input data-search value="words">
 <p><time data-ms="1767225600123">2026-01-01 00:00:00.123</time></p>
 <p><time data-ms="1782864000000">2026-07-01 00:00:00.000</time></p>
@@ -34,6 +35,8 @@ class FakeSource {
 }
 window.EventSource = FakeSource;
 window.copied = [];
+window.asked = [];
+window.fetch = async (address) => { asked.push(address); return { ok: true, json: async () => ["a<b", "ab"] }; };
 Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { copied.push(text); } } });
 </script>
 <script src="[static]/live.js"></script><script src="[static]/messages.js"></script>
@@ -73,10 +76,20 @@ Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text)
   found.continued = [next.address, text(button)];
   next.message(Array.from({ length: 510 }, (_, number) => row(number)).join(""), "0:512");
   found.kept = [rows().length, rows()[0], told()];
+  next.heard.health({ data: '<a href="health">unreachable</a>' });
+  found.tailed = document.querySelector("span[data-health]").innerHTML;
   next.heard.silent({ data: "No broker answers" });
   found.silent = told();
   next.heard.ended({ data: "the server is stopping" });
   found.ended = [told(), next.closed];
+  const field = document.querySelector("[name=topic]");
+  for (const typed of ["a", "a b"]) {
+    field.value = typed;
+    field.dispatchEvent(new Event("input"));
+  }
+  const options = document.querySelector("#topics").options;
+  while (!options.length) await new Promise((done) => requestAnimationFrame(done));
+  found.suggested = [asked, [...options].map((each) => each.value)];
   const added = document.createElement("p");
   added.innerHTML = '<time data-ms="0">1970-01-01 00:00:00.000</time>';
   document.body.append(added);
@@ -124,6 +137,8 @@ def test_local_times_copying_live_parts_and_the_tail(chromium: Path, tmp_path: P
     assert found["copied"] == [["the value"], "Copied"]
     assert found["sources"] == ["live/topics?seen=3", "tail-events?topic=t"]
     assert found["health"] == "critical", "the header follows the live part"
+    assert found["tailed"] == '<a href="health">unreachable</a>', "and the tail"
+    assert found["suggested"] == [["topic-names?q=a%20b"], ["a<b", "ab"]], "asked once, as soon as typing pauses"
     assert found["live"] == ["two", "three", "mopen"], "the focus stays, and an open part is not replaced"
     assert found["tail"] == [["second", "first"], "Following: 2 messages, 1,200 more were not shown", False, "Pause"]
     assert found["paused"] == ["Paused: 2 messages, 1,200 more were not shown", "Continue", True]

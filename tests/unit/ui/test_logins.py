@@ -182,6 +182,7 @@ async def test_a_viewer_cannot_write(guarded: Pages, tmp_path: pathlib.Path) -> 
     assert 'action="topics"' not in page
     told = await guarded.post("/topics", 403, token=await form_token(guarded), name="forged", role="operator")
     assert "The role viewer may only read" in told
+    assert "<h1>Refused</h1>" in await guarded.get("/produce", 403)
     assert "forged" not in await guarded.ui.admin.list_topics()
     assert audit(tmp_path)[-1]["result"] == "refused"
 

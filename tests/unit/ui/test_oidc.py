@@ -109,6 +109,7 @@ async def test_a_response_that_another_browser_asked_for_is_refused(pages: Pages
         answer = await pages.browser.get(f"/login-callback{query}")
         assert answer.status_code == 401
         assert "<b>" not in answer.text
+        assert ("this browser has not begun this login, or too long ago" in answer.text) == ("error" not in query)
 
 
 async def test_a_provider_that_does_not_answer_is_reported(broker: EmbeddedBroker) -> None:

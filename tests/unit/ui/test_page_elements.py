@@ -51,7 +51,9 @@ def test_addresses_accept_any_name() -> None:
 
 
 def test_tables_have_row_headings_and_report_if_they_are_empty() -> None:
-    assert '<th scope="row">a</th><td class="n">1</td>' in table(("name", "count"), [["a", 1]], ("count",))
+    assert '<th scope="row">a</th><td class="n half" data-label="Count">1</td>' in table(
+        ("name", "count"), [["a", 1]], ("count",)
+    )
     assert '<td colspan="2" class="quiet">none</td>' in table(("name", "count"), [])
 
 

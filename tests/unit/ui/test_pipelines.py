@@ -80,6 +80,7 @@ async def test_a_pipeline_with_its_graph_charts_rules_and_runs(project_pages: Pa
     missing = await project_pages.get("/pipeline", 404, name=HOSTILE)
     assert f"There is no pipeline {HOSTILE!r}" in text_of(missing)
     assert "<script>" not in missing
+    assert page.count('<div class="cards"><div class="wide"') == 3, "tables that become cards on phones"
 
 
 async def test_dead_letters_of_this_pipeline_with_their_bytes(

@@ -122,3 +122,9 @@ def test_cells_are_escaped() -> None:
     page = TABLE.html([Item(HOSTILE), Item("\u202e")], {})
     assert "<img" not in page
     assert "\\u202e" in page
+
+
+def test_two_numbers_share_a_line_on_phones_unless_they_are_wide() -> None:
+    assert '<td class="n half" data-label="Size">2</td>' in TABLE.html(SOME, {})
+    columns = [dataclasses.replace(each, is_wide=True) for each in TABLE.columns]
+    assert '<td class="n" data-label="Size">2</td>' in dataclasses.replace(TABLE, columns=columns).html(SOME, {})

@@ -9,6 +9,7 @@ import pytest
 
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
+from kafka.display.page_elements import Html
 from kafka.ui.search import Search
 from kafka.ui.tail_page import tail_events, tail_page
 from kafka.ui.tail_reader import TailPart
@@ -81,7 +82,8 @@ async def events_of(pages: Pages, given: Mapping[str, str], last: str, number: i
 
 async def test_events_have_escaped_rows_and_the_place_as_their_id(pages: Pages, topic: Callable[..., str]) -> None:
     name = topic(HOSTILE.encode(), b"a\nevent: ended\n\n")
-    (event,) = await events_of(pages, {"topic": name}, "0:0", 1)
+    health, event = await events_of(pages, {"topic": name}, "0:0", 2)
+    assert health.startswith("event: health\ndata: ")
     assert event.startswith("event: message\nid: 0:2\ndata: <tr>")
     assert "<img" not in event
     assert event.count("\n\n") == 1
@@ -119,6 +121,20 @@ async def test_the_number_and_duration_of_tails_are_limited(broker: EmbeddedBrok
     async with pages_of(settings(broker.bootstrap_servers, tail_s=0.0)) as pages:
         (event,) = await events_of(pages, {"topic": name}, "0:0", 2)
         assert "the time limit was reached" in event
+
+
+async def test_a_tail_updates_the_health_in_the_header(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic(b"v")
+    await pages.get("/health")
+    async with asyncio.timeout(120), aclosing(tail_events(pages.ui, {"topic": name}, "0:0")) as events:
+        assert 'class="state good"' in (await anext(events)).decode()
+        assert (await anext(events)).startswith(b"event: message\n")
+        monkeypatch.setattr("kafka.ui.tail_page.badge", lambda ui: Html("critical"))
+        assert await anext(events) == b"event: health\ndata: critical\n\n"
+        assert (await anext(events)).startswith(b"event: message\n")
+        assert (await anext(events)).startswith(b"event: message\n"), "the health has not changed again"
 
 
 async def test_the_page_follows_without_scripts(pages: Pages, topic: Callable[..., str]) -> None:

@@ -13,7 +13,8 @@ import pytest
 from harness.ports import free_port
 from kafka import KafkaAdminClient
 from kafka.broker import EmbeddedBroker
-from kafka.errors import KafkaError, NoBrokersAvailable
+from kafka.display.page_elements import UNKNOWN
+from kafka.errors import GroupAuthorizationFailedError, KafkaError, NoBrokersAvailable
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from kafka.ui.message_rows import cell, isolated
 from kafka.ui.shared_state import connected
@@ -94,6 +95,7 @@ async def test_a_tail_says_that_the_cluster_does_not_answer(
     monkeypatch.setattr(pages.ui.poller, "begin", lambda: None)
     monkeypatch.setattr(pages.ui.poller, "trouble", "no broker answers")
     async with asyncio.timeout(120), aclosing(tail_events(pages.ui, {"topic": name}, "")) as events:
+        assert b"unreachable" in await anext(events)
         assert await anext(events) == b"event: silent\ndata: No broker answers\n\n"
 
 
@@ -143,6 +145,64 @@ def test_a_row_shows_a_limited_number_of_lines() -> None:
     shown = cell(b"\n".join([b"x"] * 9), "auto")
     assert shown.count("x") == 8
     assert "… 8 lines" in shown
+
+
+async def test_long_keys_are_folded_in_the_list(pages: Pages, topic: Callable[..., str]) -> None:
+    page = await pages.get("/messages", topic=topic((b"short", b"v"), (b"m" * 41, b"v"), (b"l" * 161, b"v")))
+    assert '<td data-label="Key"><code>short</code></td>' in page
+    assert f'<td class="long-key" data-label="Key"><code>{"m" * 41}</code></td>' in page
+    folded = f'<details class="fold"><summary><code>{"l" * 161}</code></summary></details>'
+    assert f'<td class="long-key" data-label="Key">{folded}</td>' in page, "a click shows all of it"
+
+
+async def test_many_topics_are_suggested_while_their_name_is_typed(pages: Pages, topic: Callable[..., str]) -> None:
+    known = topic(b"v")
+    page = await pages.get("/messages")
+    assert f'<option value="{known}">' in page
+    assert "data-source" not in page, "the page has all names"
+    now = pages.ui.poller.newest
+    assert now is not None
+    names = [f"orders-{at:05}" for at in range(10_000)] + ["Old-Orders", "orders", "<b>"]
+    topics = {name: dataclasses.replace(now.topics[known], name=name) for name in names}
+    pages.ui.poller.begin = lambda: None  # type: ignore[method-assign]
+    pages.ui.poller.newest = dataclasses.replace(now, topics=topics)
+    page = await pages.get("/messages")
+    assert '<datalist id="topics" data-source="topic-names">' in page
+    assert page.count('<option value="orders-') == 50
+
+    async def suggested(text: str) -> list[str]:
+        found: list[str] = (await pages.browser.get("/topic-names", params={"q": text})).json()
+        return found
+
+    assert await suggested(" ORDERS-0999") == [f"orders-{at:05}" for at in range(9990, 10_000)]
+    assert len(await suggested("")) == 50
+    assert (await suggested("orders"))[0] == "orders"
+    assert await suggested("d-orders") == ["Old-Orders"]
+    assert await suggested("<b") == ["<b>"]
+    assert await suggested("nothing") == []
+
+
+async def test_parts_that_the_cluster_refuses_say_what_is_missing(
+    pages: Pages, topic: Callable[..., str], broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = topic(b"v")
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.alter_group_offsets("refused", {TopicPartition(name, 0): OffsetAndMetadata(0, "", None)})
+
+    async def refused(*_: object, **__: object) -> None:
+        raise GroupAuthorizationFailedError("not yours")
+
+    monkeypatch.setattr(pages.ui.admin, "describe_groups", refused)
+    monkeypatch.setattr(pages.ui.admin, "describe_configs", refused)
+    page = await pages.get("/group", id="refused")
+    assert "The cluster does not describe the members: not yours" in page
+    assert [row[6] for row in rows_of(page, "Partitions")] == [UNKNOWN], "the members are unknown, not missing"
+    assert "The cluster does not describe the configs: not yours" in await pages.get("/topic", name=name)
+
+
+async def test_long_names_of_configs_break_after_their_dots(pages: Pages, topic: Callable[..., str]) -> None:
+    page = await pages.get("/topic", name=topic(b"v"), **{"configs.defaults": "show"})
+    assert '<th scope="row">follower.<wbr>replication.<wbr>throttled.<wbr>replicas</th>' in page
 
 
 async def test_bytes_are_shown_in_lines_that_do_not_break(pages: Pages, topic: Callable[..., str]) -> None:

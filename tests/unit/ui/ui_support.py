@@ -56,7 +56,9 @@ async def pages_of(given: UiSettings) -> AsyncIterator[Pages]:
 
 def text_of(page: str) -> str:
     """Return the visible text of a page."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.partition("</header>")[2])).split())
+    return " ".join(
+        html.unescape(re.sub(r"<(?!wbr>)[^>]*>", " ", page.partition("</header>")[2]).replace("<wbr>", "")).split()
+    )
 
 
 def rows_of(page: str, table: str) -> list[list[str]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from authlib.integrations.base_client import OAuthError
+from authlib.integrations.base_client import MismatchingStateError, OAuthError
 from authlib.integrations.starlette_client import OAuth
 from joserfc.errors import JoseError
 from starlette.requests import Request
@@ -96,6 +96,8 @@ class OidcLogin:
 
 def _refused(error: Exception) -> LoginRefusedError:
     """Return an error for the page. Raises errors again that are bugs of this program."""
+    if isinstance(error, MismatchingStateError):
+        return LoginRefusedError("this browser has not begun this login, or too long ago: log in again")
     if isinstance(error, OAuthError):
         return LoginRefusedError(f"the provider refused the login: {error.description or error.error}"[:300])
     if isinstance(error, JoseError):

@@ -29,6 +29,28 @@ if (zone && !zone.value && !new URLSearchParams(location.search).has("topic")) {
   zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
 }
 
+// Asks for the names of topics while one is typed, if the page does not have all of them.
+const suggestions = document.querySelector("datalist[data-source]");
+if (suggestions) {
+  const field = document.querySelector(`input[list="${suggestions.id}"]`);
+  let timer = 0;
+  field.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const asked = field.value;
+      const answer = await fetch(`${suggestions.dataset.source}?q=${encodeURIComponent(asked)}`);
+      if (!answer.ok) return;
+      const names = await answer.json();
+      if (field.value !== asked) return;
+      suggestions.replaceChildren(...names.map((name) => {
+        const option = document.createElement("option");
+        option.value = name;
+        return option;
+      }));
+    }, 150);
+  });
+}
+
 // Adds a button that copies the text to keys and values of a message's page.
 for (const each of document.querySelectorAll("pre[data-copy]")) {
   const button = document.createElement("button");
@@ -85,6 +107,10 @@ if (tail) {
       }
       while (body.rows.length > mostRows) body.lastElementChild.remove();
       tell("Following");
+    });
+    events.addEventListener("health", (event) => {
+      const badge = document.querySelector("[data-health]");
+      if (badge) badge.innerHTML = event.data;
     });
     events.addEventListener("silent", (event) => {
       told.textContent = `Waiting for the cluster, ${shown.toLocaleString()} messages so far. ${event.data}`;
