@@ -2,6 +2,9 @@
 
 A running stream and a running replay hold such locks (`kafka.pipelines.start_checks`), the status of a pipeline looks
 whether somebody holds one, and the embedded broker locks its folder. A further system is added in `_lock`.
+
+A forked child inherits the open files of its parent, and a lock is held as long as one process has its file open.
+Therefore, the child closes these files, and only the parent holds its locks.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import contextlib
 import os
 import sys
 import time
+import weakref
 from pathlib import Path
 from types import TracebackType
 
@@ -17,6 +21,9 @@ _PAUSE_S = 0.005
 """Pause before the next attempt, while somebody looks whether the file is locked."""
 _ATTEMPTS = 10
 """On Windows, which does not tell those who look from holders: maximum number of attempts to lock a file."""
+
+_held: weakref.WeakSet[FileLock] = weakref.WeakSet()
+"""The locks of this process, which a forked child gives up; also those that are released."""
 
 
 class FileLock:
@@ -31,6 +38,7 @@ class FileLock:
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self._descriptor = descriptor
+        _held.add(self)
 
     @classmethod
     def take(cls, path: Path) -> FileLock | None:
@@ -61,11 +69,20 @@ class FileLock:
             return
         if remove and sys.platform != "win32":  # while the lock is held, so that this is not the file of the next one
             self.path.unlink(missing_ok=True)
-        os.close(self._descriptor)
-        self._descriptor = -1
+        descriptor, self._descriptor = self._descriptor, -1
+        try:
+            _unlock(descriptor)  # also for a child that is being forked, and has the file open
+        finally:
+            os.close(descriptor)
         if remove and sys.platform == "win32":  # where open files cannot be removed
             with contextlib.suppress(OSError):
                 self.path.unlink()
+
+    def give_up(self) -> None:
+        """In a forked child, close the inherited file without releasing the parent's lock."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
 
     def __enter__(self) -> FileLock:
         return self
@@ -147,3 +164,12 @@ def _is_at(path: Path, descriptor: int) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
+
+
+def _in_child() -> None:
+    for lock in list(_held):
+        lock.give_up()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

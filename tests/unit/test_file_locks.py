@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import os
 import sys
 import time
 import types
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +33,72 @@ def test_a_lock_has_one_holder_until_it_is_released(tmp_path: Path) -> None:
     assert third is not None
     third.release(remove=True)
     assert not path.exists()
+
+
+@contextlib.contextmanager
+def child_after(work: Callable[[], object]) -> Iterator[None]:
+    """Fork a child that does some work, and lives until the end of the block, which begins after the work."""
+    result, done = os.pipe()
+    waiting, ending = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.close(ending)
+            work()
+            os.write(done, b"done")
+            os.read(waiting, 1)
+        finally:
+            os._exit(0)
+    os.close(done)
+    os.close(waiting)
+    try:
+        assert os.read(result, 100) == b"done"  # nothing, if the work has failed
+        yield
+    finally:
+        os.close(ending)
+        os.close(result)
+        os.waitpid(child, 0)
+
+
+@pytest.mark.parametrize("how", ["released", "killed"])
+def test_a_forked_child_does_not_hold_the_lock_of_its_parent(how: str, tmp_path: Path) -> None:
+    """Whether the parent releases the lock, or its file is closed because it was killed."""
+    path = tmp_path / "lock"
+    lock = FileLock.take(path) or pytest.fail("not taken")
+    with child_after(lambda: None):
+        assert is_locked(path) is True, "the fork does not release it, either"
+        if how == "released":
+            lock.release()
+        else:
+            lock.give_up()  # closes the file and does nothing else, as the system does for a killed process
+        assert is_locked(path) is False
+
+
+def test_a_lock_that_is_released_while_a_child_has_its_file_open_is_free(tmp_path: Path) -> None:
+    """As in a child that another thread has forked, before it closes the file."""
+    path = tmp_path / "lock"
+    lock = FileLock.take(path) or pytest.fail("not taken")
+    inherited = os.dup(lock._descriptor)
+    try:
+        lock.release()
+        assert is_locked(path) is False
+    finally:
+        os.close(inherited)
+
+
+def test_a_forked_child_cannot_release_the_lock_of_its_parent(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    lock = FileLock.take(path) or pytest.fail("not taken")
+
+    def release() -> None:
+        lock.release(remove=True)
+        assert FileLock.take(path) is None
+
+    with child_after(release):
+        assert path.exists()
+        assert is_locked(path) is True
+    lock.release()
+    assert is_locked(path) is False
 
 
 def test_nobody_can_hold_the_lock_of_a_file_that_does_not_exist(tmp_path: Path) -> None:
