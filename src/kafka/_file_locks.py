@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
+import re
 import sys
 import time
 import weakref
@@ -21,6 +23,8 @@ _PAUSE_S = 0.005
 """Pause before the next attempt, while somebody looks whether the file is locked."""
 _ATTEMPTS = 10
 """On Windows, which does not tell those who look from holders: maximum number of attempts to lock a file."""
+_HOLDER = re.compile(rb"\n(\d+) (\S+)\n")
+"""The content of a locked file: the process that holds the lock, and its host."""
 
 _held: weakref.WeakSet[FileLock] = weakref.WeakSet()
 """The locks of this process, which a forked child gives up; also those that are released."""
@@ -53,6 +57,7 @@ class FileLock:
                     os.close(descriptor)
                     return None
                 if _is_at(path, descriptor):
+                    _name_holder(descriptor)
                     return cls(path, descriptor)
             except BaseException:
                 os.close(descriptor)
@@ -115,6 +120,34 @@ def is_held(path: Path) -> bool:
         return not (_take(descriptor) if sys.platform == "win32" else _lock(descriptor, shared=True))
     finally:
         os.close(descriptor)
+
+
+def holder(path: Path) -> str | None:
+    """Return who holds the lock of a file, such as "process 123 on host7"; None if nobody does, or if it is unknown."""
+    if not is_locked(path):
+        return None
+    try:
+        with path.open("rb", buffering=0) as file:
+            file.seek(1)  # on Windows, the first byte cannot be read while another process has locked it
+            found = _HOLDER.fullmatch(b"\n" + file.read(1_000))
+    except OSError:
+        return None
+    return None if found is None else f"process {found[1].decode()} on {found[2].decode(errors='replace')}"
+
+
+def _name_holder(descriptor: int) -> None:
+    """Write this process into a file that it has locked, unless it contains something else.
+
+    On a full disk, the file remains empty.
+    """
+    with contextlib.suppress(OSError):
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        before = os.read(descriptor, 1_000)
+        if before and not _HOLDER.fullmatch(before):
+            return
+        os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, f"\n{os.getpid()} {platform.node() or 'localhost'}\n".encode())
 
 
 def _take(descriptor: int) -> bool:
