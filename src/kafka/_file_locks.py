@@ -123,7 +123,7 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path) -> str | None:
-    """Return who holds the lock of a file, such as "process 123 on host7"; None if nobody does, or if it is unknown."""
+    """Return who holds the lock of a file, such as "process 123 on host7"; None if it is free or that is unknown."""
     if not is_locked(path):
         return None
     try:

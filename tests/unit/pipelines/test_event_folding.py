@@ -21,7 +21,16 @@ from kafka.pipelines.audit.micro_batches import gaps, joined, overlaps, whole, w
 from kafka.pipelines.audit.scope import scope_of
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.event_folding import FoldingEventFile, Limits, adjoin, fold, fold_ended
-from kafka.pipelines.events import Event, EventFile, SourceCounts, from_json, last_start, read_events, to_json
+from kafka.pipelines.events import (
+    ENDED_RUNS,
+    Event,
+    EventFile,
+    SourceCounts,
+    from_json,
+    last_start,
+    read_events,
+    to_json,
+)
 from kafka.pipelines.metrics import prometheus_text
 from kafka.pipelines.report import html
 from kafka.pipelines.run_history import history
@@ -341,6 +350,22 @@ def test_the_files_of_ended_streams_are_shortened(tmp_path: Path, monkeypatch: p
     again = (tmp_path / "1.jsonl").read_bytes()
     fold_ended(tmp_path)
     assert (tmp_path / "1.jsonl").read_bytes() == again
+
+
+def test_short_files_and_the_file_of_ended_runs_remain_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("1", ENDED_RUNS.removesuffix(".jsonl")):
+        file = EventFile(tmp_path, name)
+        for event in Sample().run(200).events:
+            file.append(event)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    fold_ended(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    monkeypatch.setattr(event_folding, "_LONG", len(before["1.jsonl"]))
+    fold_ended(tmp_path)
+    assert (tmp_path / ENDED_RUNS).read_bytes() == before[ENDED_RUNS]
+    assert len((tmp_path / "1.jsonl").read_bytes()) < len(before["1.jsonl"]), "it is long now"
 
 
 def test_a_file_that_cannot_be_shortened_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:

@@ -89,7 +89,7 @@ def observe(
         spark: the session; None for a new one.
         function: the query if it is a Python function.
         schemas: schemas that are in the registry before the pipeline runs.
-        progress: receives the steps, and can stop the run; None if nobody is interested.
+        progress: receives the steps, and can stop the run; None for neither.
 
     Raises `InvalidDeclaration` for rows that cannot be encoded, and `CaseStoppedError` if ``progress`` was stopped.
     """
