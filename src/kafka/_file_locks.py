@@ -136,7 +136,7 @@ def holder(path: Path) -> str | None:
 
 
 def _name_holder(descriptor: int) -> None:
-    """Write this process into a file that it has locked, unless it contains something else.
+    """Write this process into a locked file that is empty or names an earlier holder.
 
     On a full disk, the file remains empty.
     """
