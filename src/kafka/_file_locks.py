@@ -2,14 +2,20 @@
 
 A running stream and a running replay hold such locks (`kafka.pipelines.start_checks`), the status of a pipeline looks
 whether somebody holds one, and the embedded broker locks its folder. A further system is added in `_lock`.
+
+A forked child inherits the open files of its parent, and a lock is held as long as one process has its file open.
+Therefore, the child closes these files, and only the parent holds its locks.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import platform
+import re
 import sys
 import time
+import weakref
 from pathlib import Path
 from types import TracebackType
 
@@ -17,6 +23,11 @@ _PAUSE_S = 0.005
 """Pause before the next attempt, while somebody looks whether the file is locked."""
 _ATTEMPTS = 10
 """On Windows, which does not tell those who look from holders: maximum number of attempts to lock a file."""
+_HOLDER = re.compile(rb"\n(\d+) (\S+)\n")
+"""The content of a locked file: the process that holds the lock, and its host."""
+
+_held: weakref.WeakSet[FileLock] = weakref.WeakSet()
+"""The locks of this process, which a forked child gives up; also those that are released."""
 
 
 class FileLock:
@@ -31,6 +42,7 @@ class FileLock:
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self._descriptor = descriptor
+        _held.add(self)
 
     @classmethod
     def take(cls, path: Path) -> FileLock | None:
@@ -45,6 +57,7 @@ class FileLock:
                     os.close(descriptor)
                     return None
                 if _is_at(path, descriptor):
+                    _name_holder(descriptor)
                     return cls(path, descriptor)
             except BaseException:
                 os.close(descriptor)
@@ -61,11 +74,20 @@ class FileLock:
             return
         if remove and sys.platform != "win32":  # while the lock is held, so that this is not the file of the next one
             self.path.unlink(missing_ok=True)
-        os.close(self._descriptor)
-        self._descriptor = -1
+        descriptor, self._descriptor = self._descriptor, -1
+        try:
+            _unlock(descriptor)  # also for a child that is being forked, and has the file open
+        finally:
+            os.close(descriptor)
         if remove and sys.platform == "win32":  # where open files cannot be removed
             with contextlib.suppress(OSError):
                 self.path.unlink()
+
+    def give_up(self) -> None:
+        """In a forked child, close the inherited file without releasing the parent's lock."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
 
     def __enter__(self) -> FileLock:
         return self
@@ -98,6 +120,34 @@ def is_held(path: Path) -> bool:
         return not (_take(descriptor) if sys.platform == "win32" else _lock(descriptor, shared=True))
     finally:
         os.close(descriptor)
+
+
+def holder(path: Path) -> str | None:
+    """Return who holds the lock of a file, such as "process 123 on host7"; None if it is free or that is unknown."""
+    if not is_locked(path):
+        return None
+    try:
+        with path.open("rb", buffering=0) as file:
+            file.seek(1)  # on Windows, the first byte cannot be read while another process has locked it
+            found = _HOLDER.fullmatch(b"\n" + file.read(1_000))
+    except OSError:
+        return None
+    return None if found is None else f"process {found[1].decode()} on {found[2].decode(errors='replace')}"
+
+
+def _name_holder(descriptor: int) -> None:
+    """Write this process into a locked file that is empty or names an earlier holder.
+
+    On a full disk, the file remains empty.
+    """
+    with contextlib.suppress(OSError):
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        before = os.read(descriptor, 1_000)
+        if before and not _HOLDER.fullmatch(before):
+            return
+        os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, f"\n{os.getpid()} {platform.node() or 'localhost'}\n".encode())
 
 
 def _take(descriptor: int) -> bool:
@@ -147,3 +197,12 @@ def _is_at(path: Path, descriptor: int) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
+
+
+def _in_child() -> None:
+    for lock in list(_held):
+        lock.give_up()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

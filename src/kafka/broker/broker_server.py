@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka._addresses import bare_host, format_address
-from kafka._file_locks import FileLock
+from kafka._file_locks import FileLock, holder
 from kafka.broker.broker import Broker, CommitObserver, Endpoint
 from kafka.broker.broker_settings import BrokerSettings
 from kafka.broker.client_connection import ClientConnection
@@ -174,8 +174,10 @@ class BrokerServer:
             sync_folder(self._data_dir.parent)
         self._lock = FileLock.take(self._data_dir / ".lock")
         if self._lock is None:
+            found = holder(self._data_dir / ".lock")
+            who = "" if found is None else f" ({found})"
             raise IllegalStateError(
-                f"the folder {self._data_dir} is in use by another broker: stop that broker, or use another folder"
+                f"the folder {self._data_dir} is in use by another broker{who}: stop that broker, or use another folder"
             )
         return self._data_dir
 

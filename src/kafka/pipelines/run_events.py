@@ -7,6 +7,7 @@ and the number of result rows under `planning.RESULT`.
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import datetime
 import json
@@ -14,6 +15,7 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka.pipelines.connect_plans import is_connect
@@ -41,6 +43,9 @@ NEWEST = 1000
 """The number of events that a run keeps in memory, because a stream that runs for months has millions."""
 _REMEMBERED = 10_000
 """The number of recorded micro-batches that are recognized when Spark reports them again."""
+
+_STAMP = "%Y%m%dT%H%M%S.%fZ"
+"""The time in the name of a file of events, in UTC."""
 
 
 def now() -> str:
@@ -82,7 +87,7 @@ class RunEvents:
         self._base: dict[str, Any] = identity
         started = datetime.datetime.now(datetime.UTC)
         kind = FoldingEventFile if run == "stream" else EventFile  # an audit needs each slice of a backfill
-        self._file = kind(directory.events, f"{started:%Y%m%dT%H%M%S.%fZ}-{self.run_id[:8]}")
+        self._file = kind(directory.events, f"{_stamp(directory.events, started)}-{self.run_id[:8]}")
         self._on_event = on_event
         self._lock = threading.Lock()
         self._recorded: dict[tuple[Any, Any], None] = {}
@@ -204,6 +209,19 @@ class RunEvents:
             totals = read_counts(all_rules(self._declaration, source), counts)
             found[name] = dataclasses.replace(totals, ranges=ranges, lag=lag)
         return found
+
+
+def _stamp(folder: Path, started: datetime.datetime) -> str:
+    """Return the time in the name of a new file, which is later than that of earlier runs.
+
+    Readers sort runs by these names. If the clock has been set back since an earlier run, that run would otherwise
+    count as the newest one.
+    """
+    newest = max((path.name for path in folder.glob("*.jsonl")), default="")
+    with contextlib.suppress(ValueError):  # a name without a time
+        last = datetime.datetime.strptime(newest.partition("-")[0], _STAMP).replace(tzinfo=datetime.UTC)
+        started = max(started, last + datetime.timedelta(microseconds=1))
+    return started.strftime(_STAMP)
 
 
 def _milliseconds(time: str | None) -> int | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kafka._file_locks import FileLock, is_held
+from kafka._file_locks import FileLock, holder, is_held
 from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.directories import PipelineDirectory
@@ -69,8 +69,10 @@ def run_lock(path: Path, what: str) -> FileLock:
 
 
 def _is_running(path: Path, what: str) -> IllegalStateError:
+    found = holder(path)
+    who = "it" if found is None else found
     return IllegalStateError(
-        f"another {what} is running (it holds the lock {path}): wait until it has ended, or stop it"
+        f"another {what} is running ({who} holds the lock {path}): wait until it has ended, or stop it"
     )
 
 

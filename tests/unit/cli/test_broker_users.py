@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import platform
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -97,7 +99,8 @@ def test_a_directory_used_by_another_broker_is_a_plain_error(tmp_path: Path) -> 
     with broker.EmbeddedBroker(tmp_path):
         result = run("--port", "0", "--data-dir", str(tmp_path))
     assert result.stderr == (
-        f"Error: the folder {tmp_path} is in use by another broker: stop that broker, or use another folder\n"
+        f"Error: the folder {tmp_path} is in use by another broker (process {os.getpid()} on {platform.node()}): "
+        "stop that broker, or use another folder\n"
     )
 
 

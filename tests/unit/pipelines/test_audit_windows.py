@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import types
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -10,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka.errors import IllegalArgumentError
+from kafka.pipelines.audit import groups
 from kafka.pipelines.audit.faults import FaultKind
-from kafka.pipelines.audit.groups import NotCompared, late_bounds
+from kafka.pipelines.audit.group_plans import COUNT, END, Grouping
+from kafka.pipelines.audit.groups import NotCompared, Part, balance_groups, late_bounds
 from kafka.pipelines.audit.micro_batches import MicroBatch
 from kafka.pipelines.audit.scope import scope_of
 from kafka.pipelines.audit.windows import compare_groups, texts
@@ -113,3 +117,35 @@ def test_rows_are_late_by_the_watermark_of_the_micro_batch_before() -> None:
     assert late_bounds(scope, {3: 80}, allows_multiple=False) == {2: 70, 3: 80}
     with pytest.raises(NotCompared, match="the watermark of micro-batch 3 is unknown"):
         late_bounds(scope, {}, allows_multiple=False)
+
+
+def evaluated(counts: dict[int, int]) -> pa.Table:
+    """Return what the evaluation of a part gives: a count for each minute, and the end of the minute."""
+    table = windows(counts).drop_columns(["n"])
+    ends = pa.array([START + datetime.timedelta(minutes=each + 1) for each in counts], pa.timestamp("us"))
+    return table.append_column(COUNT, pa.array(list(counts.values()), pa.int64())).append_column(END, ends)
+
+
+def minute_ms(minute: int) -> int:
+    """Return the start of a minute as a watermark."""
+    return round((START + datetime.timedelta(minutes=minute)).replace(tzinfo=datetime.UTC).timestamp() * 1000)
+
+
+@pytest.mark.parametrize("mode", ["append", "update"])
+def test_late_rows_and_open_windows_are_not_expected_in_the_sink(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two parts are added up; the second one has late rows. In output mode update, no window is open."""
+    tables = iter([evaluated({0: 5, 1: 3}), evaluated({0: 2, 1: 4, 2: 6})])
+    frame = cast(Any, types.SimpleNamespace(select=lambda *names: types.SimpleNamespace(schema=names)))
+    of_parts = iter([Grouping(frame, tuple(KEYS), ("n",), True, True), None])  # the first one says what is compared
+    monkeypatch.setattr(groups, "_evaluated", lambda *_: (next(of_parts), next(tables)))
+    sink = {0: 5, 1: 7} if mode == "append" else {0: 5, 1: 7, 2: 6}
+    monkeypatch.setattr(groups, "sink_rows", lambda *_: windows(sink))
+    declared = cast(Any, types.SimpleNamespace(output_mode=mode))
+    parts = [Part(declared, None, {}), Part(declared, None, {}, late_ms=minute_ms(1))]
+    found = balance_groups(
+        declared, cast(Any, None), None, cast(Any, types.SimpleNamespace(backfills=())), parts, minute_ms(2)
+    )
+    assert found.faults == ()
+    rows = sum(sink.values())
+    assert (found.expected, found.found, found.groups) == (rows, rows, len(sink))
+    assert (found.late, found.open) == (2, 1 if mode == "append" else 0)

@@ -30,6 +30,7 @@ from unit.pipelines.test_event_folding import NOTHING, Steps, audited, sums
 pytestmark = pytest.mark.once
 
 SMALL = Limits(newest=6, excess=0, each=4, folds=5)
+DOCUMENTED = {"KEPT": ended_runs.KEPT, "MOST": ended_runs.MOST}
 KINDS = ("stop", "stop", "stop", "failure", None)
 
 
@@ -39,6 +40,25 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ended_runs, "MOST", 6)
     monkeypatch.setattr(ended_runs, "_AT_ONCE", 4)
     monkeypatch.setattr(folded_runs, "__defaults__", (SMALL, SMALL))
+
+
+def test_up_to_forty_files_remain_and_then_the_newest_twenty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As docs/PIPELINES.md says."""
+    for name, value in DOCUMENTED.items():
+        monkeypatch.setattr(ended_runs, name, value)
+    directory = PipelineDirectory(tmp_path)
+    runs = [Sample(number).run(1).events for number in range(41)]
+    names = [f"{number:04}" for number in range(41)]
+    for number, run in enumerate(runs):
+        file = EventFile(directory.events, names[number])
+        for event in run:
+            file.append(dataclasses.replace(event, run_id=names[number]))
+        fold_ended_runs(directory)
+        if number < 40:
+            assert len(list(directory.events.iterdir())) == number + 1
+    left = sorted(path.stem for path in directory.events.iterdir())
+    assert left == [ENDED_RUNS.removesuffix(".jsonl"), *names[21:]]
+    assert history(read_events(directory.events)).totals["stream"].batches == 41
 
 
 def short_runs(seed: int, number: int) -> list[list[Event]]:

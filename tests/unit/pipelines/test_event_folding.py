@@ -20,8 +20,17 @@ from kafka.pipelines.audit.ledger import Ledger
 from kafka.pipelines.audit.micro_batches import gaps, joined, overlaps, whole, without_event
 from kafka.pipelines.audit.scope import scope_of
 from kafka.pipelines.directories import PipelineDirectory
-from kafka.pipelines.event_folding import FoldingEventFile, Limits, adjoin, fold, fold_ended
-from kafka.pipelines.events import Event, EventFile, SourceCounts, from_json, last_start, read_events, to_json
+from kafka.pipelines.event_folding import FoldingEventFile, Limits, adjoin, fold, fold_ended, in_order
+from kafka.pipelines.events import (
+    ENDED_RUNS,
+    Event,
+    EventFile,
+    SourceCounts,
+    from_json,
+    last_start,
+    read_events,
+    to_json,
+)
 from kafka.pipelines.metrics import prometheus_text
 from kafka.pipelines.report import html
 from kafka.pipelines.run_history import history
@@ -138,6 +147,30 @@ def test_a_clock_that_is_set_back_keeps_the_newest_micro_batches() -> None:
         expected.batches,
         expected.rules,
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("0@0 1@1 3@3 2@2", "0@0 1@1 2@2 3@3"),
+        ("1@1 0@0", "0@0 1@1"),
+        ("0@0 3@3 4@4 1@1 2@2", "0@0 1@1 2@2 3@3 4@4"),
+        ("5@5 6@6 0@7 1@8", "5@5 6@6 0@7 1@8"),
+        ("5@5 6@6 7@2 8@3", "5@5 6@6 7@2 8@3"),
+        ("5@9 0@1 6@8 2@7", "0@1 2@7 5@9 6@8"),
+        ("0@0 2@1 1@1", "0@0 2@1 1@1"),
+        ("4@4 4@2", "4@4 4@2"),
+    ],
+    ids=["recovered", "first", "two", "new checkpoint", "clock set back", "both", "same time", "same number"],
+)
+def test_a_micro_batch_that_was_recovered_too_late_takes_its_place(given: str, expected: str) -> None:
+    """It stands before those with higher numbers and later times. NUMBER@SECOND."""
+    times = [tuple(map(int, each.split("@"))) for each in given.split()]
+    events = [
+        Event("batch", f"2026-11-28T00:00:{second:02}.000+00:00", "p", batch=number, sources={})
+        for number, second in times
+    ]
+    assert " ".join(f"{each.batch}@{each.moment.second}" for each in in_order(events)) == expected
 
 
 def test_the_order_of_partitions_does_not_matter_for_a_repeated_micro_batch() -> None:
@@ -341,6 +374,22 @@ def test_the_files_of_ended_streams_are_shortened(tmp_path: Path, monkeypatch: p
     again = (tmp_path / "1.jsonl").read_bytes()
     fold_ended(tmp_path)
     assert (tmp_path / "1.jsonl").read_bytes() == again
+
+
+def test_short_files_and_the_file_of_ended_runs_remain_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("1", ENDED_RUNS.removesuffix(".jsonl")):
+        file = EventFile(tmp_path, name)
+        for event in Sample().run(200).events:
+            file.append(event)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    fold_ended(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    monkeypatch.setattr(event_folding, "_LONG", len(before["1.jsonl"]))
+    fold_ended(tmp_path)
+    assert (tmp_path / ENDED_RUNS).read_bytes() == before[ENDED_RUNS]
+    assert len((tmp_path / "1.jsonl").read_bytes()) < len(before["1.jsonl"]), "it is long now"
 
 
 def test_a_file_that_cannot_be_shortened_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import resource
 import shutil
@@ -15,7 +16,7 @@ import pytest
 from kafka.pipelines import run_events
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory
-from kafka.pipelines.events import Event, EventFile, SourceCounts, read_events
+from kafka.pipelines.events import Event, EventFile, SourceCounts, last_start, read_events
 from kafka.pipelines.planning import RESULT
 from kafka.pipelines.run_events import ReportListener, RunEvents
 from kafka.pipelines.run_results import result_of
@@ -61,6 +62,26 @@ def report(batch: int, run: str = "r1", *, executed: bool = True) -> dict[str, A
         ],
         "sink": {"description": "sink", "numOutputRows": -1},
     }
+
+
+@pytest.mark.parametrize("earlier", ["29991231T235959.999999Z-a", "29991231T235959.000000Z-a", "0-ended-runs", "named"])
+def test_a_run_is_the_newest_one_also_if_the_clock_was_set_back(earlier: str, tmp_path: Path) -> None:
+    """Readers sort runs by the names of their files."""
+    directory = PipelineDirectory(tmp_path)
+    EventFile(directory.events, earlier).append(dataclasses.replace(EVENT, kind="start", run_id="a"))
+    events = RunEvents(DECLARATION, directory)
+    events.start()
+    names = sorted(path.stem for path in directory.events.iterdir())
+    if earlier == "named":
+        assert names[0].startswith("20"), "by the clock, if names of earlier files have no time"
+    else:
+        assert names[0] == earlier
+        newest = last_start(directory.events)
+        assert newest is not None
+        assert newest.run_id == events.run_id
+    if "T" in earlier:
+        following = {"9999": "30000101T000000.000000Z-", "0000": "29991231T235959.000001Z-"}
+        assert names[1] == following[earlier[18:22]] + events.run_id[:8]
 
 
 def test_a_micro_batch_is_recorded_once(tmp_path: Path) -> None:

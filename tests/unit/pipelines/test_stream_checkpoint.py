@@ -86,3 +86,28 @@ def test_a_partition_without_new_records_in_a_batch_is_no_gap() -> None:
     batches = [event(0, p0=(0, 10), p1=(5, 6)), event(1, p0=(10, 12)), event(2, p0=(13, 14), p1=(6, 8))]
     found = joined(batches, StreamCheckpoint({}, {}, None))
     assert list(gaps(found)) == [(T0, OffsetRange(12, 13), "micro-batches 1 and 2")]
+
+
+@pytest.mark.parametrize(
+    ("ends", "committed", "number", "ranges"),
+    [
+        ({}, None, None, {}),
+        ({0: {T0: 10}}, 0, None, {}),
+        ({0: {T0: 10}}, None, 0, {T0: (4, 10)}),
+        ({0: {T0: 10}, 1: {T0: 20, T1: 7}}, 0, 1, {T0: (10, 20), T1: (0, 7)}),
+        ({0: {T0: 10}, 1: {T0: 10, T1: 7}}, 0, 1, {T1: (0, 7)}),
+        ({0: {T0: 10}, 1: {T0: 20}}, 1, None, {}),
+    ],
+    ids=["new", "complete", "first", "second", "partition without records", "two complete"],
+)
+def test_the_unfinished_micro_batch_is_planned_but_not_committed(
+    ends: dict[int, dict[TopicPartition, int]],
+    committed: int | None,
+    number: int | None,
+    ranges: dict[TopicPartition, tuple[int, int]],
+) -> None:
+    """Its offsets begin where the batch before ends, and those of the first batch where the query began."""
+    checkpoint = StreamCheckpoint(ends, {T0: 4}, committed)
+    assert checkpoint.unfinished == number
+    assert checkpoint.unfinished_ranges == ranges
+    assert checkpoint.last_end == ({} if committed is None else ends.get(committed, {}))

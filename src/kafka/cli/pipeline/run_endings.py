@@ -1,4 +1,4 @@
-"""How ``kafka pipeline run``, ``replay`` and ``backfill`` end: by Ctrl-C and SIGTERM, and with errors.
+"""How ``kafka pipeline run``, ``replay``, ``backfill`` and ``test`` end: by Ctrl-C and SIGTERM, and with errors.
 
 The first signal asks for a stop at the end of the current micro-batch or slice, the second one interrupts it, and the
 third one ends the process. While Spark starts, the first signal lets it finish, because an interrupted call would leave
@@ -58,13 +58,13 @@ class StopSignals:
             signal.signal(each, handler)
 
     def run_steps(
-        self, stop: Callable[[], object], abort: Callable[[], object], step: str, *, raises: bool = False
+        self, stop: Callable[[], object], abort: Callable[[], object] | None, step: str, *, raises: bool = False
     ) -> None:
         """Say that Spark has started, and how its steps are stopped from now on.
 
         Arguments:
             stop: asks for a stop between two steps. Called in another thread, now if there was a signal.
-            abort: interrupts the current step. Called in another thread.
+            abort: interrupts the current step. Called in another thread. None: the second signal ends the process.
             step: what is not interrupted by the first signal, such as ``micro-batch``.
             raises: whether the second signal raises `KeyboardInterrupt`, too, to leave a call that does not return
                 early.

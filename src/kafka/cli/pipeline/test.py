@@ -1,19 +1,23 @@
 """``kafka pipeline test``: runs the test cases of a pipeline on the embedded broker."""
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
+import shutil
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kafka.cli.command_output import Output, printable
+from kafka.cli.command_output import Output, note, printable
 from kafka.cli.pipeline.pipeline_options import file_argument, with_output
+from kafka.cli.pipeline.run_endings import StopSignals
 from kafka.cli.pipeline.spark_session import SessionChoice, log_file, with_session
 
 if TYPE_CHECKING:
     from kafka.pipelines.pipeline_files import LoadedFile
-    from kafka.pipelines.testing import CaseResult, TestFile
+    from kafka.pipelines.testing import Case, CaseResult, TestFile
 
 T = TypeVar("T")
 
@@ -35,10 +39,14 @@ def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ..
     """Run the pipeline in FILE on the rows of each test case, and compare what it writes.
 
     TESTS is the YAML file with the cases; by default, flights.test.yaml for flights.yaml and for flights.py. Each case
-    runs on an embedded broker of its own, in one Spark session whose time zone is UTC. Exits with 1 if a case fails,
-    and with 2 if FILE or TESTS is wrong.
+    runs on an embedded broker of its own, in one Spark session whose time zone is UTC. Standard error shows the
+    progress.
+
+    Exits with 1 if a case fails, and with 2 if FILE or TESTS is wrong. Ctrl-C and SIGTERM stop the current case; the
+    command then exits with 130 or 143.
     """
     from kafka.pipelines.testing import run_cases
+    from kafka.pipelines.testing.case_progress import CaseProgress
 
     loaded, content = _loaded(file, tests if tests is not None else _tests_of(file))
     declaration = loaded.declaration
@@ -50,12 +58,24 @@ def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ..
         )
     quiet = dataclasses.replace(choice, conf={**_SETTINGS, **choice.conf})
     results: list[CaseResult] = []
-    given: dict[str, Any] = {"function": loaded.function, "schemas": content.schemas}
-    with quiet.session(f"{declaration.pipeline}-tests", log_file(declaration, "test")) as spark:
+    shown = _StepDisplay(cases)
+    progress = CaseProgress(shown.step)
+    given: dict[str, Any] = {"function": loaded.function, "schemas": content.schemas, "progress": progress}
+    shown.start(declaration.pipeline)
+    with contextlib.ExitStack() as opened:
+        signals = opened.enter_context(StopSignals(progress.stop))
+        spark = opened.enter_context(quiet.session(f"{declaration.pipeline}-tests", log_file(declaration, "test")))
+        signals.keep()
+        signals.run_steps(progress.stop, None, "step")
         for each in _wrong_use(lambda: run_cases(declaration, cases, spark, **given)):
             results.append(each)
+            shown.clear()
             if not output.as_json:
                 _show(each)
+    shown.clear()
+    if signals.status is not None:
+        note(f"{declaration.pipeline}: stopped; {len(results)} of {len(cases)} cases have run")
+        signals.end()
     failed = sum(not each.passes for each in results)
     if output.as_json:
         output.data({"ok": not failed, "cases": [_json(each) for each in results]})
@@ -63,6 +83,48 @@ def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ..
         click.echo(f"{len(results) - failed} passed" + (f", {failed} failed" if failed else ""))
     if failed:
         raise click.exceptions.Exit(1)
+
+
+class _StepDisplay:
+    """Shows on standard error what happens: in a terminal, each step in one line; elsewhere, a line for each case.
+
+    Arguments:
+        cases: the cases that will run.
+    """
+
+    def __init__(self, cases: "Sequence[Case]") -> None:
+        self._cases = cases
+        self._is_terminal = sys.stderr.isatty()
+        self._current: Case | None = None
+        self._is_shown = False
+
+    def start(self, name: str) -> None:
+        """Say that Spark starts, for the tests of a pipeline."""
+        count = len(self._cases)
+        self._line(f"{name}: starting Spark for {count} case{'' if count == 1 else 's'}")
+
+    def step(self, case: "Case", step: str) -> None:
+        """Show a step of a case."""
+        text = f"case {self._cases.index(case) + 1} of {len(self._cases)}: {case.name}"
+        if self._is_terminal:
+            self._line(f"{text}: {step}")
+        elif case is not self._current:
+            self._line(text)
+        self._current = case
+
+    def clear(self) -> None:
+        """Remove the line, so that a result can be printed."""
+        if self._is_shown:
+            self._is_shown = False
+            click.echo("\r\x1b[K", nl=False, err=True, color=True)
+
+    def _line(self, text: str) -> None:
+        if not self._is_terminal:
+            note(text)
+            return
+        width = shutil.get_terminal_size().columns
+        click.echo(f"\r{printable(text)[: max(1, width - 1)]}\x1b[K", nl=False, err=True, color=True)
+        self._is_shown = True
 
 
 def _tests_of(file: Path) -> Path:

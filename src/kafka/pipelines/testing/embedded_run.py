@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
 from kafka.pipelines.record_headers import RULE, added_headers, position_of
 from kafka.pipelines.testing.case_files import Case, InputRow, TestSchema
+from kafka.pipelines.testing.case_progress import CaseProgress, CaseStoppedError
 from kafka.pipelines.testing.value_bytes import Coder
 from kafka.spark.options.field_options import REGISTRY_FORMATS
 from kafka.structs import TopicPartition
@@ -78,6 +79,7 @@ def observe(
     spark: SparkSession | None,
     function: Callable[..., Any] | None = None,
     schemas: Sequence[TestSchema] = (),
+    progress: CaseProgress | None = None,
 ) -> Observed:
     """Run a pipeline on the rows of a case.
 
@@ -87,17 +89,21 @@ def observe(
         spark: the session; None for a new one.
         function: the query if it is a Python function.
         schemas: schemas that are in the registry before the pipeline runs.
+        progress: receives the steps, and can stop the run; None for neither.
 
-    Raises `InvalidDeclaration` for rows that cannot be encoded.
+    Raises `InvalidDeclaration` for rows that cannot be encoded, and `CaseStoppedError` if ``progress`` was stopped.
     """
     from kafka.broker import EmbeddedBroker
-    from kafka.pipelines.run import PipelineFailedError, run
+    from kafka.pipelines.run import PipelineFailedError, start
+    from kafka.pipelines.run_results import StartStoppedError
 
+    progress = progress or CaseProgress()
     uses_registry = bool(declaration.registry) and any(
         each.format in REGISTRY_FORMATS for each in _formats(declaration)
     )
     defaults = {"retention.ms": "-1"}
     with contextlib.ExitStack() as stack:
+        progress.begin(case, "starting the embedded broker")
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="kafka-pipeline-test-"))
         broker = stack.enter_context(
             EmbeddedBroker(registry=uses_registry or bool(schemas), topic_defaults=defaults, num_partitions=1)
@@ -105,11 +111,19 @@ def observe(
         registry = _registry(stack, broker, schemas) if uses_registry or schemas else None
         tested = _on(declaration, broker, Path(directory), uses_registry)
         run_in = _Topics(tested, broker, registry if uses_registry else None)
+        progress.begin(case, f"writing {sum(map(len, case.rows.values()))} rows")
         positions = run_in.write(case)
+        progress.begin(case, "running the pipeline")
         try:
-            result = run(tested, spark, once=True, function=function)
+            running = start(tested, spark, once=True, function=function, stop=progress.stopping)
+            progress.watch(running)
+            result = running.result()
+        except StartStoppedError:
+            raise CaseStoppedError from None
         except PipelineFailedError as error:
+            progress.check()  # an interrupted run may fail
             return Observed(failure=str(error))
+        progress.begin(case, "reading what it has written")
         return Observed(run_in.output(), run_in.dead(positions), result.dropped, None, result)
 
 

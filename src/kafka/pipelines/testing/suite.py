@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.testing.case_files import Case, TestSchema, check_names
+from kafka.pipelines.testing.case_progress import CaseProgress, CaseStoppedError
 from kafka.pipelines.testing.comparison import differences
 from kafka.pipelines.testing.embedded_run import Observed, observe
 
@@ -60,6 +61,7 @@ def run_cases(
     *,
     function: Callable[..., Any] | None = None,
     schemas: Sequence[TestSchema] = (),
+    progress: CaseProgress | None = None,
 ) -> Iterator[CaseResult]:
     """Run test cases one after the other, each on an embedded broker of its own, and yield their results.
 
@@ -69,11 +71,12 @@ def run_cases(
         spark: the session; None for `shared_session`.
         function: the query if it is a Python function.
         schemas: schemas that are in the registry before each case.
+        progress: receives the steps, and can stop the cases, so that there are fewer results; None for none.
 
     Raises `InvalidDeclaration` for a case that does not fit the declaration.
     """
     checked = [check_names(each, declaration) for each in cases]
-    return _results(declaration, checked, spark, function, schemas)
+    return _results(declaration, checked, spark, function, schemas, progress)
 
 
 def _results(
@@ -82,9 +85,13 @@ def _results(
     spark: SparkSession | None,
     function: Callable[..., Any] | None,
     schemas: Sequence[TestSchema],
+    progress: CaseProgress | None,
 ) -> Iterator[CaseResult]:
     running = spark if spark is not None else shared_session()
     for case in cases:
         began = time.perf_counter()
-        observed = observe(declaration, case, running, function, schemas)
+        try:
+            observed = observe(declaration, case, running, function, schemas, progress)
+        except CaseStoppedError:
+            return
         yield CaseResult(case, tuple(differences(case, observed)), time.perf_counter() - began, observed)
