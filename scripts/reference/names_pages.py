@@ -63,12 +63,6 @@ MOST_LISTED = 5
 """How many names of a module the table of modules has."""
 RESULTS_PAGE = "results"
 """The end of the names of the pages about what calls return."""
-NOT_SHOWN_FROM = (
-    *("BaseException", "ImportError", "dict", "int", "str", "tuple", "object"),
-    *("_UnixSelectorEventLoop", "BaseSelectorEventLoop", "BaseEventLoop", "AbstractEventLoop"),
-)
-"""Classes whose methods are not repeated in the classes that inherit them."""
-
 OLD = {
     *("BrokerConnection", "HashedPartitioner", "KafkaClient", "KafkaConnection", "KeyedProducer", "Murmur2Partitioner"),
     *("MultiProcessConsumer", "RoundRobinPartitioner", "SimpleClient", "SimpleConsumer", "SimpleProducer"),
@@ -254,7 +248,13 @@ def _directive(path: str, value: Any) -> str:
     if issubclass(value, enum.Enum):
         return _rst(f".. autoclass:: {path}\n   :members:\n   :undoc-members:\n   :member-order: bysource\n")
     signature = "()" if path in subjects.RESULT_PATHS else ""
-    return _rst(f".. autoclass:: {path}{signature}\n   :members:\n   :inherited-members: {', '.join(NOT_SHOWN_FROM)}\n")
+    inherited = ", ".join(_foreign_bases(value))
+    return _rst(f".. autoclass:: {path}{signature}\n   :members:\n   :inherited-members: {inherited}\n")
+
+
+def _foreign_bases(cls: type) -> list[str]:
+    """The base classes from Python and other packages, such as `list`: what they define is not repeated."""
+    return [base.__name__ for base in cls.__mro__ if not base.__module__.startswith("kafka")]
 
 
 def _member(path: str, cls: type, name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import enum
+import inspect
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -24,6 +25,21 @@ from sphinx.util.nodes import make_refnode
 ATTRIBUTES = ("attribute", "data", "property")
 _LEAD = re.compile(r"^(Returns|Raises|Yields|Requires|Like Java's)\b(?!:)", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
+
+
+def add_constructors(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Add the arguments of a constructor to the text of its class, if the constructor has a text of its own."""
+    if what in ("class", "exception") and isinstance(obj, type) and name not in subjects.RESULT_PATHS:
+        lines += constructor_text(obj)
+
+
+def constructor_text(cls: type) -> list[str]:
+    """The lines of a constructor's docstring, without its first paragraph: the class says what an object is."""
+    constructor = next((vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base)), None)
+    if not getattr(constructor, "__module__", "").startswith("kafka"):
+        return []
+    _, _, text = inspect.cleandoc(getattr(constructor, "__doc__", None) or "").partition("\n\n")
+    return ["", *text.splitlines(), ""] if text else []
 
 
 def mark_leads(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -174,6 +190,7 @@ def resolve(name: str, within: str, objects: Mapping[str, Any], public: Mapping[
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this."""
     app.add_role("name", name_role)
+    app.connect("autodoc-process-docstring", add_constructors, priority=80)
     app.connect("autodoc-process-docstring", mark_leads, priority=90)
     app.connect("autodoc-process-docstring", link_guides, priority=90)
     app.connect("autodoc-process-signature", shorten_signature)

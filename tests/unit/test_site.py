@@ -157,6 +157,24 @@ def test_records_and_results_of_calls_are_on_pages() -> None:
     assert not any("._async" in name or "._sync" in name for name in pages)
 
 
+def test_the_methods_of_foreign_classes_are_not_repeated() -> None:
+    listed = names_pages.pages()["kafka.admin-results.md"].split("kafka.admin.results.LogDirsResult()")[1]
+    assert listed.partition("```")[0].split(":inherited-members: ")[1].split() == ["list,", "object"]
+
+
+def test_the_arguments_of_a_constructor_are_on_the_page_of_its_class() -> None:
+    code = (
+        "from scripts.site.reference_texts import constructor_text as text\n"
+        "from kafka import KafkaConsumer\n"
+        "from kafka.formats import Avro, AvroDecodeError, AvroSchemaError\n"
+        "assert text(Avro)[:2] == ['', 'Args:'], text(Avro)\n"
+        "assert '    reason: what was expected and found.' in text(AvroDecodeError)\n"
+        "assert text(AvroSchemaError) == text(KafkaConsumer) == text(int) == []\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_methods_are_on_the_page_of_their_subject_and_old_anchors_lead_there() -> None:
     pages = names_pages.pages()
     file, anchor = "kafka.KafkaAdminClient-topics-and-partitions", "kafka.KafkaAdminClient.create_topics"
