@@ -15,6 +15,7 @@ import inspect
 import re
 import sys
 import textwrap
+import typing
 from collections.abc import Callable, Iterator
 from typing import Any, is_typeddict
 
@@ -102,6 +103,9 @@ def arguments(function: Callable[..., Any]) -> list[str]:
         return []
     if "_pytest.fixtures" in type(function).__module__:
         return []  # pytest gives a fixture its arguments
+    if forms := typing.get_overloads(function):
+        named = {name: None for form in forms for name in inspect.signature(form).parameters}
+        return [name for name in named if name != "self"]
     names = [name for name in signature.parameters if name not in ("self", "cls") and not name.startswith("_")]
     return [name for name in names if not needs_no_text(signature.parameters[name])]
 

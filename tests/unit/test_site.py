@@ -199,6 +199,8 @@ def test_signatures_show_types_and_defaults_as_programs_write_them() -> None:
     assert signatures.readable("(uses: Use = <Use: 0>, refusal: str = <factory>)") == (
         "(uses: Use = Use(0), refusal: str = ...)"
     )
+    assert signatures.readable("(*given: ~typing.Never, **configs: Options)") == "(**configs: Options)"
+    assert signatures.readable("(function: F = unchanged)") == "(function: F = ...)"
 
 
 def test_signatures_wrap_where_they_do_not_fit() -> None:

@@ -213,7 +213,7 @@ class SchemaVersion:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaVersion:
-        """Make an object from what the registry's REST API returned.
+        """Make an object from a JSON object of the registry's REST API.
 
         Arguments:
             src_dict: the parsed JSON object, with the API's names in camel case.
@@ -295,7 +295,7 @@ class RegisteredSchema:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> RegisteredSchema:
-        """Make an object from what the registry's REST API returned.
+        """Make an object from a JSON object of the registry's REST API.
 
         Arguments:
             src_dict: the parsed JSON object, with the API's names in camel case.
