@@ -203,11 +203,12 @@ def _described(path: str, module: ModuleType, names: Iterable[str]) -> str:
 def _results(name: str) -> tuple[str, str]:
     """The tables of what a module's calls return, and the page that describes it."""
     tables, page = "\n## What calls return\n", f"# {name}: what calls return\n\nPrograms do not create these objects.\n"
+    rows = ""
     for home, listed in subjects.RESULTS[name].items():
         module = importlib.import_module(home)
-        tables += _table(home, module, listed.split())
+        rows += _rows(home, module, listed.split())
         page += _described(home, module, listed.split())
-    return tables, page
+    return tables + _table_of(rows), page
 
 
 def _has_own_page(value: Any) -> bool:
@@ -265,11 +266,18 @@ def _member(path: str, cls: type, name: str) -> str:
 
 def _table(path: str, owner: Any, names: Iterable[str]) -> str:
     """A table of names, each a link to where it is described, with the first sentence of that."""
+    return _table_of(_rows(path, owner, names))
+
+
+def _rows(path: str, owner: Any, names: Iterable[str]) -> str:
     names = [*names]
     if inspect.ismodule(owner):
         names.sort(key=lambda name: (name.removeprefix("Async"), name.startswith("Async")))
-    rows = [f"   * - :py:obj:`~{path}.{each}`\n     - {summary(docstring(owner, each))}\n" for each in names]
-    return _rst(".. list-table::\n   :class: names\n   :widths: 30 70\n\n" + "".join(rows))
+    return "".join(f"   * - :py:obj:`~{path}.{each}`\n     - {summary(docstring(owner, each))}\n" for each in names)
+
+
+def _table_of(rows: str) -> str:
+    return _rst(f".. list-table::\n   :class: names\n   :widths: 30 70\n\n{rows}")
 
 
 def _marks(path: str, file: str, names: Iterable[str]) -> str:

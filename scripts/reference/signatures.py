@@ -37,5 +37,6 @@ def wrapping(length: int, length_on_phones: int) -> str:
 
 
 def is_long_value(annotation: str) -> bool:
-    """Whether a part of an attribute's signature is its value, and too long to be shown."""
-    return annotation.lstrip().startswith("=") and len(annotation) > MOST_LETTERS_OF_VALUES
+    """Whether a part of an attribute's signature is its value, and too long to be shown, or a text with markup."""
+    is_value = annotation.lstrip().startswith("=")
+    return is_value and (len(annotation) > MOST_LETTERS_OF_VALUES or "`" in annotation)
