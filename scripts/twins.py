@@ -41,6 +41,8 @@ EVERYWHERE: dict[str, str] = {
 
 PREFIX = re.compile(r"Async(?=[A-Z])\w+")
 """Classes lose this prefix in the twin."""
+STATEMENT = re.compile(r"\basync (?=with\b|for\b|def\b)")
+"""The beginning of a statement in a docstring or comment, which loses this word."""
 OTHERS: dict[str, str] = {
     "AsyncDeserializer": "SyncDeserializer",
     "AsyncSerializer": "SyncSerializer",
@@ -94,6 +96,11 @@ def renamed(found: re.Match[str]) -> str:
 ANYWHERE = re.compile(rf"\b(?:{'|'.join(sorted(NAMES, key=len, reverse=True))}|{PREFIX.pattern})\b")
 
 
+def worded(text: str) -> str:
+    """A name, comment or text with the names of the twin, and with its statements."""
+    return STATEMENT.sub("", ANYWHERE.sub(renamed, text))
+
+
 def synchronous(text: str) -> str:
     """The synchronous form of an asyncio module's text."""
     lines = text.splitlines(keepends=True)
@@ -105,14 +112,14 @@ def synchronous(text: str) -> str:
             edits.append((row, start, end + gap, ""))
         elif row == end_row and token.type in _WITH_WORDS:
             there = lines[row - 1][start:end]
-            changed = ANYWHERE.sub(renamed, there)
+            changed = worded(there)
             if changed != there:
                 edits.append((row, start, end, changed))
         elif row != end_row:  # a text of several lines
             for number in range(row, end_row + 1):
                 first, last = (start if number == row else 0), (end if number == end_row else len(lines[number - 1]))
                 part = lines[number - 1][first:last]
-                edits.append((number, first, last, ANYWHERE.sub(renamed, part)))
+                edits.append((number, first, last, worded(part)))
     for row, start, end, new in sorted(edits, reverse=True):
         line = lines[row - 1]
         lines[row - 1] = line[:start] + new + line[end:]

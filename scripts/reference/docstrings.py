@@ -2,6 +2,8 @@
 
 KAFKA_PURE=1 python -m scripts.reference.docstrings    print what is not named; exit 1 if there is any
 
+Members of enumerations need a text, too.
+
 An option of a client is described in the option table, a field of a value in the text below it. It reads sources, so
 the compiled modules have to be left out.
 """
@@ -15,6 +17,7 @@ import inspect
 import re
 import sys
 import textwrap
+import typing
 from collections.abc import Callable, Iterator
 from typing import Any, is_typeddict
 
@@ -34,6 +37,27 @@ def unnamed(module: str) -> Iterator[str]:
             missing = [each for each in arguments(function) if not is_named(each, text)]
             if missing:
                 yield f"{module}.{path}: {', '.join(missing)}"
+
+
+def members_without_text(module: str) -> Iterator[str]:
+    """The members of a module's public enumerations that have no text below them, a line each."""
+    loaded = importlib.import_module(module)
+    for name in names_pages.public_names(loaded):
+        value = getattr(loaded, name)
+        if isinstance(value, type) and issubclass(value, enum.Enum):
+            yield from (f"{module}.{name}.{member}: no text" for member in undescribed(source(value)))
+
+
+def undescribed(text: str) -> list[str]:
+    """The names in the source of a class whose assignment is followed by no text."""
+    body = ast.parse(textwrap.dedent(text)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found = []
+    for each, after in zip(body.body, [*body.body[1:], ast.Pass()], strict=True):
+        has_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name) and not has_text:
+            found.append(each.targets[0].id)
+    return [name for name in found if not name.startswith("_")]
 
 
 def callables(name: str, value: Any) -> Iterator[tuple[str, Any, str]]:
@@ -102,6 +126,9 @@ def arguments(function: Callable[..., Any]) -> list[str]:
         return []
     if "_pytest.fixtures" in type(function).__module__:
         return []  # pytest gives a fixture its arguments
+    if forms := typing.get_overloads(function):
+        named = {name: None for form in forms for name in inspect.signature(form).parameters}
+        return [name for name in named if name != "self"]
     names = [name for name in signature.parameters if name not in ("self", "cls") and not name.startswith("_")]
     return [name for name in names if not needs_no_text(signature.parameters[name])]
 
@@ -124,7 +151,7 @@ def is_named(argument: str, text: str) -> bool:
 
 def main() -> int:
     """See the module."""
-    found = [line for module in names_pages.MODULES for line in unnamed(module)]
+    found = [line for module in names_pages.MODULES for line in [*unnamed(module), *members_without_text(module)]]
     print("\n".join(found) or "every argument is named")
     return int(bool(found))
 

@@ -63,12 +63,6 @@ MOST_LISTED = 5
 """How many names of a module the table of modules has."""
 RESULTS_PAGE = "results"
 """The end of the names of the pages about what calls return."""
-NOT_SHOWN_FROM = (
-    *("BaseException", "ImportError", "dict", "int", "str", "tuple", "object"),
-    *("_UnixSelectorEventLoop", "BaseSelectorEventLoop", "BaseEventLoop", "AbstractEventLoop"),
-)
-"""Classes whose methods are not repeated in the classes that inherit them."""
-
 OLD = {
     *("BrokerConnection", "HashedPartitioner", "KafkaClient", "KafkaConnection", "KeyedProducer", "Murmur2Partitioner"),
     *("MultiProcessConsumer", "RoundRobinPartitioner", "SimpleClient", "SimpleConsumer", "SimpleProducer"),
@@ -209,11 +203,12 @@ def _described(path: str, module: ModuleType, names: Iterable[str]) -> str:
 def _results(name: str) -> tuple[str, str]:
     """The tables of what a module's calls return, and the page that describes it."""
     tables, page = "\n## What calls return\n", f"# {name}: what calls return\n\nPrograms do not create these objects.\n"
+    rows = ""
     for home, listed in subjects.RESULTS[name].items():
         module = importlib.import_module(home)
-        tables += _table(home, module, listed.split())
+        rows += _rows(home, module, listed.split())
         page += _described(home, module, listed.split())
-    return tables, page
+    return tables + _table_of(rows), page
 
 
 def _has_own_page(value: Any) -> bool:
@@ -254,7 +249,13 @@ def _directive(path: str, value: Any) -> str:
     if issubclass(value, enum.Enum):
         return _rst(f".. autoclass:: {path}\n   :members:\n   :undoc-members:\n   :member-order: bysource\n")
     signature = "()" if path in subjects.RESULT_PATHS else ""
-    return _rst(f".. autoclass:: {path}{signature}\n   :members:\n   :inherited-members: {', '.join(NOT_SHOWN_FROM)}\n")
+    inherited = ", ".join(_foreign_bases(value))
+    return _rst(f".. autoclass:: {path}{signature}\n   :members:\n   :inherited-members: {inherited}\n")
+
+
+def _foreign_bases(cls: type) -> list[str]:
+    """The base classes from Python and other packages, such as `list`: what they define is not repeated."""
+    return [base.__name__ for base in cls.__mro__ if not base.__module__.startswith("kafka")]
 
 
 def _member(path: str, cls: type, name: str) -> str:
@@ -265,11 +266,18 @@ def _member(path: str, cls: type, name: str) -> str:
 
 def _table(path: str, owner: Any, names: Iterable[str]) -> str:
     """A table of names, each a link to where it is described, with the first sentence of that."""
+    return _table_of(_rows(path, owner, names))
+
+
+def _rows(path: str, owner: Any, names: Iterable[str]) -> str:
     names = [*names]
     if inspect.ismodule(owner):
         names.sort(key=lambda name: (name.removeprefix("Async"), name.startswith("Async")))
-    rows = [f"   * - :py:obj:`~{path}.{each}`\n     - {summary(docstring(owner, each))}\n" for each in names]
-    return _rst(".. list-table::\n   :class: names\n   :widths: 30 70\n\n" + "".join(rows))
+    return "".join(f"   * - :py:obj:`~{path}.{each}`\n     - {summary(docstring(owner, each))}\n" for each in names)
+
+
+def _table_of(rows: str) -> str:
+    return _rst(f".. list-table::\n   :class: names\n   :widths: 30 70\n\n{rows}")
 
 
 def _marks(path: str, file: str, names: Iterable[str]) -> str:

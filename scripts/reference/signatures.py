@@ -13,13 +13,19 @@ MOST_LETTERS_OF_VALUES = 60
 _C_TYPE = re.compile(r"\b(?P<bool>bint)\b|\b(?:(?:unsigned )?long long|size_t|Py_ssize_t)\b")
 """Cython's names of C types, which compiled modules declare."""
 
+_REFUSED = re.compile(r"\*given: (~?typing\.)?Never(, )?")
+"""Positional arguments that are always refused; they are declared only for the text of the error."""
+_UNNAMED_DEFAULTS = ("= unchanged", "= <factory>")
+"""Defaults that a program cannot name; the text of the argument describes them."""
 _NO_MEMBER = re.compile(r"<(\w+): (\d+)>")
 """A flag without a member of its own, such as that of no bits, as Python prints it."""
 
 
 def readable(signature: str) -> str:
-    """A signature with the types that programs pass in the place of C's, and with defaults as programs write them."""
-    signature = _NO_MEMBER.sub(r"\1(\2)", signature.replace("<factory>", "..."))
+    """A signature with the arguments that programs pass, their types in the place of C's, and readable defaults."""
+    for default in _UNNAMED_DEFAULTS:
+        signature = signature.replace(default, "= ...")
+    signature = _NO_MEMBER.sub(r"\1(\2)", _REFUSED.sub("", signature))
     return _C_TYPE.sub(lambda found: "bool" if found["bool"] else "int", signature)
 
 
@@ -31,5 +37,6 @@ def wrapping(length: int, length_on_phones: int) -> str:
 
 
 def is_long_value(annotation: str) -> bool:
-    """Whether a part of an attribute's signature is its value, and too long to be shown."""
-    return annotation.lstrip().startswith("=") and len(annotation) > MOST_LETTERS_OF_VALUES
+    """Whether a part of an attribute's signature is its value, and too long to be shown, or a text with markup."""
+    is_value = annotation.lstrip().startswith("=")
+    return is_value and (len(annotation) > MOST_LETTERS_OF_VALUES or "`" in annotation)

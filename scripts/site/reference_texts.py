@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import builtins
 import enum
+import inspect
 import re
-from collections.abc import Mapping
+import typing
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from docutils import nodes
@@ -19,11 +21,27 @@ from scripts.reference import subjects
 from scripts.reference.signatures import readable
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util import inspect as sphinx_inspect
 from sphinx.util.nodes import make_refnode
 
 ATTRIBUTES = ("attribute", "data", "property")
 _LEAD = re.compile(r"^(Returns|Raises|Yields|Requires|Like Java's)\b(?!:)", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
+
+
+def add_constructors(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Add the arguments of a constructor to the text of its class, if the constructor has a text of its own."""
+    if what in ("class", "exception") and isinstance(obj, type) and name not in subjects.RESULT_PATHS:
+        lines += constructor_text(obj)
+
+
+def constructor_text(cls: type) -> list[str]:
+    """The lines of a constructor's docstring, without its first paragraph: the class says what an object is."""
+    constructor = next((vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base)), None)
+    if not getattr(constructor, "__module__", "").startswith("kafka"):
+        return []
+    _, _, text = inspect.cleandoc(getattr(constructor, "__doc__", None) or "").partition("\n\n")
+    return ["", *text.splitlines(), ""] if text else []
 
 
 def mark_leads(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -44,7 +62,8 @@ def shorten_signature(
 ) -> tuple[str | None, str | None] | None:
     """Leave out what a signature does not tell: the value of an enumeration, and options, which have their table.
 
-    Numbers that the compiled modules declare as C types are `int` and `bool` to programs.
+    Numbers that the compiled modules declare as C types are `int` and `bool` to programs. A method that
+    declares its forms as overloads has the signature of the first one; its text names the others.
     """
     if what == "class" and isinstance(obj, type):
         if issubclass(obj, enum.Enum) or getattr(obj, "_is_protocol", False) or name in subjects.RESULT_PATHS:
@@ -53,7 +72,24 @@ def shorten_signature(
             return "(**options)", None
     if not signature:
         return None
+    if what == "method" and (forms := typing.get_overloads(obj)):
+        return readable(overload_signature(forms[0])), None
     return readable(signature), readable(returned) if returned else returned
+
+
+def overload_signature(form: Callable[..., Any]) -> str:
+    """A form of a method that is declared as an overload, without `self`."""
+    signature = sphinx_inspect.signature(form, bound_method=True)
+    return str(sphinx_inspect.stringify_signature(signature, unqualified_typehints=True))
+
+
+def leave_general_forms_out(app: Sphinx, doctree: nodes.document) -> None:
+    """Of several signatures of a class, leave out those that take any arguments: type checkers alone need them."""
+    for described in doctree.findall(addnodes.desc):
+        signatures = [each for each in described.children if isinstance(each, addnodes.desc_signature)]
+        for each in signatures[1:]:
+            if "**named" in each.astext():
+                described.remove(each)
 
 
 def name_role(
@@ -119,8 +155,10 @@ def use_colons(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def leave_aliases_out(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out the fields of named tuples that have no text of their own: the class describes them."""
-    return True if (getattr(obj, "__doc__", None) or "").startswith("Alias for field number") else None
+    """Leave out fields that the class describes: those of named tuples without a text, and those that hold a class."""
+    is_other_class = what == "class" and isinstance(obj, type) and "." not in obj.__qualname__
+    is_alias = (getattr(obj, "__doc__", None) or "").startswith("Alias for field number")
+    return True if is_other_class or is_alias else None
 
 
 def merge_errors(app: Sphinx, env: Any, docnames: set[str], other: Any) -> None:
@@ -174,6 +212,7 @@ def resolve(name: str, within: str, objects: Mapping[str, Any], public: Mapping[
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this."""
     app.add_role("name", name_role)
+    app.connect("autodoc-process-docstring", add_constructors, priority=80)
     app.connect("autodoc-process-docstring", mark_leads, priority=90)
     app.connect("autodoc-process-docstring", link_guides, priority=90)
     app.connect("autodoc-process-signature", shorten_signature)
@@ -181,6 +220,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", anchor_errors)
     app.connect("doctree-read", unlink_builtins)
     app.connect("doctree-read", use_colons)
+    app.connect("doctree-read", leave_general_forms_out)
     app.connect("doctree-read", shorten_contents, priority=100)  # before Sphinx makes the contents
     app.connect("env-merge-info", merge_errors)
     app.connect("doctree-resolved", link_names)

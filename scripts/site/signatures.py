@@ -45,7 +45,24 @@ def visit_parameters(writer: Any, node: nodes.Element) -> None:
 
 def depart_parameters(writer: Any, node: nodes.Element) -> None:
     """Write the end of a list of parameters."""
-    writer.body.append('<span class="sig-paren">)</span>')
+    writer.body.append(f'{"<span class=sig-end>" if is_followed(node) else ""}<span class="sig-paren">)</span>')
+
+
+def is_followed(node: nodes.Element) -> bool:
+    """Whether the type of the result follows a list of parameters; it then wraps together with the parenthesis."""
+    return isinstance(node.next_node(siblings=True, descend=False), addnodes.desc_returns)
+
+
+def visit_returned(writer: Any, node: nodes.Element) -> None:
+    """Write the beginning of the type of a result."""
+    writer.body.append(' <span class="sig-return"><span class="sig-return-icon">&#x2192;</span> ')
+    writer.body.append('<span class="sig-return-typehint">')
+
+
+def depart_returned(writer: Any, node: nodes.Element) -> None:
+    """Write the end of the type of a result, and of what `depart_parameters` has begun."""
+    follows = any(isinstance(each, addnodes.desc_parameterlist) for each in node.parent.children)
+    writer.body.append("</span></span>" + ("</span>" if follows else ""))
 
 
 def visit_parameter(writer: Any, node: nodes.Element) -> None:
@@ -63,6 +80,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this."""
     app.add_node(addnodes.desc_parameterlist, override=True, html=(visit_parameters, depart_parameters))
     app.add_node(addnodes.desc_parameter, override=True, html=(visit_parameter, depart_parameter))
+    app.add_node(addnodes.desc_returns, override=True, html=(visit_returned, depart_returned))
     app.connect("doctree-read", shorten_values)
     app.connect("doctree-resolved", mark_lengths)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -31,10 +31,15 @@ class Compression(IntEnum):
         return member
 
     NONE = 0
+    """Not compressed."""
     GZIP = 1, range(1, 10), -1
+    """gzip: small batches, slow."""
     SNAPPY = 2
+    """Snappy: fast, larger batches."""
     LZ4 = 3, range(1, 18), 9
+    """LZ4: fast, larger batches."""
     ZSTD = 4, range(-131072, 23), 3
+    """Zstandard: small batches, fast. Requires Kafka 2.1."""
 
     @property
     def option(self) -> str:

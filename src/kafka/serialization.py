@@ -31,8 +31,11 @@ class MessageField(StrEnum):
     """The part of a record that a serializer or deserializer is called for: `SerializationContext.field`."""
 
     NONE = "none"
+    """Neither."""
     KEY = "key"
+    """The key."""
     VALUE = "value"
+    """The value."""
 
 
 class SerializationContext:

@@ -49,6 +49,11 @@ def test_an_argument_that_is_not_named_is_found() -> None:
     ]
 
 
+def test_a_member_of_an_enumeration_without_a_text_is_found() -> None:
+    text = 'class E(Enum):\n    """All."""\n\n    A = 1\n    """One."""\n    B = 2\n    _c = 3\n    C = 4\n'
+    assert docstrings.undescribed(text) == ["B", "C"]
+
+
 @pytest.mark.slow
 def test_every_option_that_does_something_has_a_section() -> None:
     live = {name: row for name, row in option_table().items() if not row.inert}
@@ -155,6 +160,25 @@ def test_records_and_results_of_calls_are_on_pages() -> None:
         assert f":: kafka.consumer.{name}\n" in pages["kafka.consumer.md"]
     assert ":: kafka.admin.results.LogDirsResult()" in pages["kafka.admin-results.md"]
     assert not any("._async" in name or "._sync" in name for name in pages)
+    assert pages["kafka.admin.md"].partition("## What calls return")[2].count("list-table::") == 1
+
+
+def test_the_methods_of_foreign_classes_are_not_repeated() -> None:
+    listed = names_pages.pages()["kafka.admin-results.md"].split("kafka.admin.results.LogDirsResult()")[1]
+    assert listed.partition("```")[0].split(":inherited-members: ")[1].split() == ["list,", "object"]
+
+
+def test_the_arguments_of_a_constructor_are_on_the_page_of_its_class() -> None:
+    code = (
+        "from scripts.site.reference_texts import constructor_text as text\n"
+        "from kafka import KafkaConsumer\n"
+        "from kafka.formats import Avro, AvroDecodeError, AvroSchemaError\n"
+        "assert text(Avro)[:2] == ['', 'Args:'], text(Avro)\n"
+        "assert '    reason: what was expected and found.' in text(AvroDecodeError)\n"
+        "assert text(AvroSchemaError) == text(KafkaConsumer) == text(int) == []\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_methods_are_on_the_page_of_their_subject_and_old_anchors_lead_there() -> None:
@@ -181,6 +205,8 @@ def test_signatures_show_types_and_defaults_as_programs_write_them() -> None:
     assert signatures.readable("(uses: Use = <Use: 0>, refusal: str = <factory>)") == (
         "(uses: Use = Use(0), refusal: str = ...)"
     )
+    assert signatures.readable("(*given: ~typing.Never, **configs: Options)") == "(**configs: Options)"
+    assert signatures.readable("(function: F = unchanged)") == "(function: F = ...)"
 
 
 def test_signatures_wrap_where_they_do_not_fit() -> None:
@@ -192,6 +218,7 @@ def test_signatures_wrap_where_they_do_not_fit() -> None:
 
 def test_only_short_values_of_attributes_are_shown() -> None:
     assert not signatures.is_long_value(" = 30000")
+    assert signatures.is_long_value(" = 'Check `url`.'")
     assert not signatures.is_long_value(f": Literal[{'a, ' * 30}]")
     assert signatures.is_long_value(f" = {dict.fromkeys(range(30))}")
 

@@ -60,6 +60,11 @@ def test_names_are_exchanged_in_texts_with_values_too(twins: ModuleType) -> None
     assert twins.synchronous(text) == 'raise E(f"an Thing {{Thing}} of {Thing!r:>{n}}, not Things")\n'
 
 
+def test_statements_in_texts_are_synchronous_in_the_twin(twins: ModuleType) -> None:
+    text = '"""Use ``async with it:`` or\n``async for x in it``; async code waits."""\n'
+    assert twins.synchronous(text) == '"""Use ``with it:`` or\n``for x in it``; async code waits."""\n'
+
+
 def test_names_that_do_not_follow_the_rule_and_other_words_are_kept_apart(twins: ModuleType) -> None:
     text = "from kafka.a._async.b import LoopRunner, AsyncSerializer  # Asynchronous, NotAsyncThing, AsyncIterator\n"
     assert twins.synchronous(text) == (

@@ -17,34 +17,58 @@ class ResourceType(IntEnum):
     """The type of the resource that an ACL protects. ANY is valid only in filters."""
 
     UNKNOWN = 0
+    """A type that this client does not know."""
     ANY = 1
+    """Every type."""
     TOPIC = 2
+    """A topic."""
     GROUP = 3
+    """A group."""
     CLUSTER = 4
+    """The cluster."""
     TRANSACTIONAL_ID = 5
+    """The ``transactional_id`` of producers."""
     DELEGATION_TOKEN = 6
+    """A delegation token."""
     USER = 7
+    """A user, whose delegation tokens others may create or describe (KIP-373)."""
 
 
 class ACLOperation(IntEnum):
     """The operation that an ACL allows or denies. ANY is valid only in filters."""
 
     UNKNOWN = 0
+    """An operation that this client does not know."""
     ANY = 1
+    """Every operation."""
     ALL = 2
+    """All operations."""
     READ = 3
+    """Read records, or commit a group's offsets."""
     WRITE = 4
+    """Write records."""
     CREATE = 5
+    """Create topics."""
     DELETE = 6
+    """Delete topics, groups or records."""
     ALTER = 7
+    """Alter the resource, such as its partitions or ACLs."""
     DESCRIBE = 8
+    """Describe the resource."""
     CLUSTER_ACTION = 9
+    """Act as a broker of the cluster."""
     DESCRIBE_CONFIGS = 10
+    """Describe the settings of the resource."""
     ALTER_CONFIGS = 11
+    """Alter the settings of the resource."""
     IDEMPOTENT_WRITE = 12
+    """Write as an idempotent producer; Kafka 2.8 and later need only `WRITE`."""
     CREATE_TOKENS = 13
+    """Create delegation tokens for the user (KIP-373)."""
     DESCRIBE_TOKENS = 14
+    """Describe the user's delegation tokens (KIP-373)."""
     TWO_PHASE_COMMIT = 15
+    """Prepare transactions for two-phase commits (KIP-939)."""
 
 
 def valid_acl_operations(int_vals: Iterable[int]) -> set[ACLOperation]:
@@ -57,15 +81,20 @@ class ACLPermissionType(IntEnum):
     """Whether an ACL allows or denies the operation. ANY is valid only in filters."""
 
     UNKNOWN = 0
+    """A permission that this client does not know."""
     ANY = 1
+    """Both permissions."""
     DENY = 2
+    """The operation is denied, even if another ACL allows it."""
     ALLOW = 3
+    """The operation is allowed."""
 
 
 class ACLResourcePatternType(IntEnum):
     """How a pattern matches resource names (KIP-290). ANY and MATCH are valid only in filters."""
 
     UNKNOWN = 0
+    """A value that this client does not know."""
     ANY = 1
     """Patterns of every type."""
     MATCH = 2

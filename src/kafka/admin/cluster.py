@@ -102,6 +102,7 @@ class UpdateFeatureType(EnumHelper, IntEnum):
     """What an update may do to the level of a feature (KIP-584, KIP-778). Java: ``FeatureUpdate.UpgradeType``."""
 
     UNKNOWN = 0
+    """A value that this client does not know."""
     UPGRADE = 1
     """Raise it only."""
     SAFE_DOWNGRADE = 2

@@ -14,6 +14,7 @@ class ConfigResourceType(EnumHelper, IntEnum):
     """The types of resources that have a configuration. Java: ``ConfigResource.Type``."""
 
     UNKNOWN = 0
+    """A value that this client does not know."""
     TOPIC = 2
     """A topic, by its name."""
     BROKER = 4
@@ -97,21 +98,32 @@ class ConfigType(EnumHelper, IntEnum):
     """The type of a setting's value, which itself is a string (KIP-569). Java: ``ConfigEntry.ConfigType``."""
 
     UNKNOWN = 0
+    """The broker does not tell the type."""
     BOOLEAN = 1
+    """``true`` or ``false``."""
     STRING = 2
+    """Text."""
     INT = 3
+    """A whole number of 32 bits."""
     SHORT = 4
+    """A whole number of 16 bits."""
     LONG = 5
+    """A whole number of 64 bits."""
     DOUBLE = 6
+    """A floating-point number."""
     LIST = 7
+    """Texts, separated by commas."""
     CLASS = 8
+    """The name of a Java class."""
     PASSWORD = 9
+    """A secret, which brokers never return."""
 
 
 class ConfigSourceType(EnumHelper, IntEnum):
     """Where the value of a setting comes from. Java: ``ConfigEntry.ConfigSource``."""
 
     UNKNOWN = 0
+    """A value that this client does not know."""
     DYNAMIC_TOPIC_CONFIG = 1
     """It was set on the topic."""
     DYNAMIC_BROKER_CONFIG = 2

@@ -29,6 +29,7 @@ class GroupState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-pyt
     """The states of a group (KIP-518, KIP-848, KIP-932, KIP-1071)."""
 
     UNKNOWN = "Unknown"
+    """A value that this client does not know."""
     PREPARING_REBALANCE = "PreparingRebalance"
     """A classic group rebalances, and waits for its members to join."""
     COMPLETING_REBALANCE = "CompletingRebalance"

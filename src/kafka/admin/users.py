@@ -20,8 +20,11 @@ class ScramMechanism(IntEnum):
     """The SCRAM mechanisms that a user's credentials can be for (KIP-554). Java: ``ScramMechanism``."""
 
     UNKNOWN = 0
+    """A value that this client does not know."""
     SCRAM_SHA_256 = 1
+    """SCRAM with SHA-256."""
     SCRAM_SHA_512 = 2
+    """SCRAM with SHA-512."""
 
     @property
     def hash_name(self) -> str:

@@ -26,12 +26,19 @@ class Action(Enum):
     """The effect of a rule of `Faults` on a request or on a connection; the values describe it."""
 
     ERROR = "answer with an error"
+    """Answer with an error."""
     DELAY = "wait"
+    """Answer later."""
     SILENCE = "never answer"
+    """Never answer."""
     CLOSE = "close the connection instead of answering"
+    """Close the connection instead of answering."""
     CUT = "close the connection in the middle of the answer"
+    """Close the connection in the middle of the answer."""
     REFUSE_CONNECTION = "close a connection as soon as it is accepted"
+    """Close a connection as soon as it is accepted."""
     CUT_CONNECTION = "close a connection after sending some bytes"
+    """Close a connection after sending some bytes."""
 
 
 CONNECTION_ACTIONS: Final = frozenset({Action.REFUSE_CONNECTION, Action.CUT_CONNECTION})

@@ -27,7 +27,7 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
         topics: topics to subscribe to; without any, call `subscribe` or `assign`.
         configs: options; see `KafkaConsumer`.
 
-    All methods raise `IllegalStateError` before `start`.
+    Before `start`, all methods except `health`, `close` and `stop` raise `IllegalStateError`.
 
     Raises `KafkaConfigurationError` for an unknown or invalid option.
     """

@@ -147,7 +147,7 @@ class MetricConfig:
         quota: Quota | None = None,
         samples: int = 2,
         event_window: int = sys.maxsize,
-        time_window_ms: float = 30 * 1000,
+        time_window_ms: float = 30_000,
         tags: dict[str, str] | None = None,
     ) -> None:
         self.quota = quota

@@ -76,7 +76,7 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
         """Send all buffered records, wait for them, and close the connections; the same as `close`.
 
         Arguments:
-            timeout: maximum wait for deliveries in seconds; None waits without limit.
+            timeout: maximum wait for deliveries in seconds; None waits at most `delivery_timeout_ms`.
         """
         await self.close(timeout)
 

@@ -47,7 +47,7 @@ class EncodedBatch:
 class ArrowRows:
     """The rows of an Arrow table or batch, to be encoded as records.
 
-    The column ``value`` is required; the others may be missing:
+    Columns with a single chunk are not copied. The column ``value`` is required; the others may be missing:
 
     - ``value``: string or binary, including large and view variants and dictionaries. A null is a tombstone.
     - ``key``: like ``value``. A null is a record without a key.
@@ -64,7 +64,7 @@ class ArrowRows:
     """
 
     def __init__(self, rows: pa.Table | pa.RecordBatch) -> None:
-        """Check the columns and convert them to the encoder's layout. Columns with a single chunk are not copied.
+        """Check the columns and convert them to the encoder's layout.
 
         Args:
             rows: a row for each record.

@@ -17,5 +17,8 @@ class TimestampType(IntEnum):
     """The meaning of a record's timestamp; magic 0 records have no timestamp."""
 
     NO_TIMESTAMP = -1
+    """The record has none."""
     CREATE_TIME = 0
+    """The producer set it."""
     LOG_APPEND_TIME = 1
+    """The broker set it when it wrote the record."""

@@ -108,7 +108,7 @@ class AsyncClusterCalls(AsyncAdminCalls):
 
         Arguments:
             requests_and_node_ids: pairs of a request and a broker's ``node.id``, as for `send_request`.
-            response_fn: converts each response; the converted responses are returned instead.
+            response_fn: converts each response; by default, the responses are returned as they are.
         """
         return [response_fn(await self.send_request(*each)) for each in requests_and_node_ids]
 

@@ -77,7 +77,7 @@ class AsyncPartitionCalls(AsyncAdminCalls):
     async def describe_topic_partitions(
         self, topics: Iterable[str], response_partition_limit: int = 2000, cursor: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Describe one page of partitions, including their eligible leader replicas (KIP-966, Kafka 3.7).
+        """Describe one page of partitions, including their eligible leader replicas (KIP-966).
 
         Arguments:
             topics: the topics by name.
@@ -86,7 +86,7 @@ class AsyncPartitionCalls(AsyncAdminCalls):
 
         Returns a dict with ``topics`` and ``next_cursor``, which is None after the last page.
 
-        Like Java's `Admin.describeTopics`. Requires Kafka 3.7.
+        Like Java's `Admin.describeTopics`. Requires Kafka 3.8.
         """
         start = None
         if cursor is not None:

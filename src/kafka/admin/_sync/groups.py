@@ -82,7 +82,7 @@ class GroupCalls(AdminCalls):
         Arguments:
             broker_ids: the brokers whose groups to list; None: all brokers.
             states_filter: only list groups in these states, each a `GroupState` or its name (Kafka 2.6).
-            types_filter: only list groups of these types, each a `GroupType` or its name (Kafka 4.0).
+            types_filter: only list groups of these types, each a `GroupType` or its name (Kafka 3.8).
             protocol_types: only list groups with these protocol types; "consumer" includes both consumer protocols.
             raise_errors: raise the first error; False leaves errors in the list's ``errors``, a dict by broker.
 

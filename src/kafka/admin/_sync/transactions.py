@@ -98,7 +98,7 @@ class TransactionCalls(AdminCalls):
     def fence_producers(
         self, transactional_ids: Iterable[str], timeout_ms: float | None = None, raise_errors: bool = True
     ) -> dict[str, FencedProducer]:
-        """Fence the producers with transactional ids, and abort their open transactions (KIP-691, Kafka 0.11).
+        """Fence the producers with transactional ids, and abort their open transactions (KIP-618).
 
         Arguments:
             transactional_ids: the producers' ``transactional_id``.

@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 
 _POLL_MS = 50
 """The interval at which positions are checked, because moving past markers and gaps does not wake the reader."""
-_TIMEOUT_MS = 60_000
 _ADVICE = "on_deserialization_error='skip' leaves it out, and error_columns=True keeps its row"
 
 
@@ -74,7 +73,7 @@ def read(
     end: Bound = "latest",
     last: int | None = None,
     progress: bool | Tell = False,
-    timeout_ms: float = _TIMEOUT_MS,
+    timeout_ms: float = 60_000,
     on_missing: OnMissing = "raise",
     key: "ReadAs | None" = None,
     value: "ReadAs | None" = None,

@@ -19,7 +19,7 @@ class AsyncKafkaShareConsumer(AsyncShareCalls):
         topics: topics to subscribe to; without any, call `subscribe`.
         configs: options; see `KafkaShareConsumer`.
 
-    All methods raise `IllegalStateError` before `start`.
+    Before `start`, all methods except `health`, `close` and `stop` raise `IllegalStateError`.
 
     Raises `KafkaConfigurationError` for an option that is unknown, invalid, or meaningless for share groups.
     """

@@ -74,10 +74,13 @@ class BaseShareConsumer:
     def acknowledge(self, *given: Any, **named: Any) -> None:
         """Acknowledge a record from the last `poll()`. The next `poll()` or a commit sends the acknowledgement.
 
+        Instead of a record, you can pass its place: ``acknowledge(topic, partition, offset, type)``. This form can also
+        acknowledge the record named by a `RecordDeserializationError`; without that, the record is released.
+
         Arguments:
-            given, named: either ``record, type`` or ``topic, partition, offset, type``, by position or by keyword. The
-                second form can also acknowledge the record named by a `RecordDeserializationError`; without that, the
-                record is released. The type defaults to `AcknowledgeType.ACCEPT`.
+            record: the record.
+            topic, partition, offset: the place of the record, instead of ``record``.
+            type: what is to become of the record.
 
         Raises `IllegalStateError` if ``share_acknowledgement_mode`` is 'implicit', and for a record that this
         consumer does not have, or has already acknowledged; `IllegalArgumentError` for an unknown type.

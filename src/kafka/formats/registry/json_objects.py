@@ -28,7 +28,7 @@ class JsonObject:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        """Make an object from what the registry's REST API returned.
+        """Make an object from a JSON object of the registry's REST API.
 
         Arguments:
             src_dict: the parsed JSON object, with the API's names in camel case.
@@ -46,7 +46,7 @@ class JsonMembers:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        """Make an object from what the registry's REST API returned.
+        """Make an object from a JSON object of the registry's REST API.
 
         Arguments:
             src_dict: the parsed JSON object, with the API's names in camel case.

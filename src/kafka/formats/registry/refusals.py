@@ -102,7 +102,8 @@ def _difference(match: re.Match[str], refusal: _Refusal) -> str:
     if kind == "READER_FIELD_MISSING_DEFAULT_VALUE":
         return _without_default(info or where, text, refusal)
     if kind in _KINDS:
-        return _KINDS[kind].format(path=where, info=info or "see below")
+        text = _KINDS[kind] if info else _KINDS[kind].replace(" ({info})", "").replace("the symbols {info}", "symbols")
+        return text.format(path=where, info=info)
     return f"{kind.replace('_', ' ').lower()} at '{where}'"
 
 

@@ -18,7 +18,9 @@ class RuleKind(StrEnum):
     """Whether a rule transforms values or checks a condition. Rules are stored and sent, but not executed here."""
 
     TRANSFORM = "TRANSFORM"
+    """The rule transforms values."""
     CONDITION = "CONDITION"
+    """The rule checks a condition."""
 
 
 class RuleMode(StrEnum):
@@ -213,7 +215,7 @@ class SchemaVersion:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaVersion:
-        """Make an object from what the registry's REST API returned.
+        """Make an object from a JSON object of the registry's REST API.
 
         Arguments:
             src_dict: the parsed JSON object, with the API's names in camel case.
@@ -295,7 +297,7 @@ class RegisteredSchema:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> RegisteredSchema:
-        """Make an object from what the registry's REST API returned.
+        """Make an object from a JSON object of the registry's REST API.
 
         Arguments:
             src_dict: the parsed JSON object, with the API's names in camel case.
@@ -330,12 +332,19 @@ class ConfigCompatibilityLevel(StrEnum):
     """Which versions of a subject a new version must be compatible with, and in which direction."""
 
     BACKWARD = "BACKWARD"
+    """Consumers with the new version can read records of the latest version."""
     BACKWARD_TRANSITIVE = "BACKWARD_TRANSITIVE"
+    """Consumers with the new version can read records of all versions."""
     FORWARD = "FORWARD"
+    """Consumers with the latest version can read records of the new version."""
     FORWARD_TRANSITIVE = "FORWARD_TRANSITIVE"
+    """Consumers with any version can read records of the new version."""
     FULL = "FULL"
+    """Both `BACKWARD` and `FORWARD`."""
     FULL_TRANSITIVE = "FULL_TRANSITIVE"
+    """Both `BACKWARD_TRANSITIVE` and `FORWARD_TRANSITIVE`."""
     NONE = "NONE"
+    """The registry accepts every new version."""
 
 
 @dataclass

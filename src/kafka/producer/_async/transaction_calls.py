@@ -42,8 +42,9 @@ class AsyncTransactionCalls:
         prepared transaction has already been ended through its identity, the producer is then ready for the next
         transaction; otherwise the prepared transaction is aborted.
 
-        Raises `TransactionalIdAuthorizationFailedError`, `InvalidTransactionTimeoutError` (`transaction_timeout_ms` is
-        more than the broker allows), `UnsupportedVersionError` before Kafka 0.11, and the errors listed for the class.
+        Raises `TransactionalIdAuthorizationFailedError`, `InvalidTransactionTimeoutError` if `transaction_timeout_ms`
+        is more than the broker allows, `UnsupportedVersionError` before Kafka 0.11, and `KafkaTimeoutError` after
+        `max_block_ms`: call it again to continue waiting.
         """
         core = self._started()
         await self._runner.run(core, core.transactions.init())
@@ -71,7 +72,7 @@ class AsyncTransactionCalls:
             consumer_group_id: the same as `group_metadata`, under its name in kafka-python 2.
 
         Raises `TransactionAbortableError`, caused by a `CommitFailedError`, if the group has rebalanced in the
-        meantime, and the errors listed for the class.
+        meantime, and otherwise the same errors as `commit_transaction`.
         """
         core = self._started()
         transactions = core.transactions
@@ -82,13 +83,19 @@ class AsyncTransactionCalls:
     async def commit_transaction(self) -> None:
         """Send all buffered records, wait for them, and commit the transaction.
 
-        Raises the errors listed for the class.
+        Raises `TransactionAbortableError` if part of the transaction could not be written: abort the transaction.
+        Raises `TransactionFatalError`, or its subclass `ProducerFencedError`, if the producer cannot continue: close
+        it. Raises `KafkaTimeoutError` after `max_block_ms`: call it again to continue waiting. See also
+        docs/TRANSACTIONS.md.
         """
         core = self._started()
         await self._runner.run(core, core.transactions.commit())
 
     async def abort_transaction(self) -> None:
-        """Abort the transaction. Unsent records are dropped; their futures fail with `TransactionAbortedError`."""
+        """Abort the transaction. Unsent records are dropped; their futures fail with `TransactionAbortedError`.
+
+        Raises `TransactionFatalError` and `KafkaTimeoutError`, as `commit_transaction` does.
+        """
         core = self._started()
         await self._runner.run(core, core.transactions.abort())
 
@@ -107,7 +114,7 @@ class AsyncTransactionCalls:
         return await self._runner.run(core, core.transactions.prepare())
 
     def transaction(self) -> AsyncTransactionBlock:
-        """Return a context manager for one transaction: ``async with producer.transaction():``.
+        """Return a context manager for one transaction: ``async with producer.transaction(): ...``
 
         The transaction is committed at the end of the block. An exception in the block aborts it and propagates; a
         `TransactionAbortableError` from the commit is handled in the same way.

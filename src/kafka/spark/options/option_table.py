@@ -21,10 +21,15 @@ class Use(enum.Flag):
     """The kinds of reads and writes that an option applies to."""
 
     STREAM = enum.auto()
+    """Streaming reads."""
     BATCH = enum.auto()
+    """Batch reads."""
     SINK = enum.auto()
+    """Writes."""
     READ = STREAM | BATCH
+    """All reads."""
     ALL = STREAM | BATCH | SINK
+    """All reads and writes."""
 
 
 NOWHERE = Use(0)

@@ -74,3 +74,18 @@ def test_refusals_of_the_embedded_registry(
             client.register_schema("s", _record(*after))
     assert expected in str(raised.value)
     assert f"compatibility {level}: " in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (
+            "TYPE_MISMATCH",
+            "the type at '/fields/0' has changed; keep it, or add a field with another name and a default",
+        ),
+        ("MISSING_ENUM_SYMBOLS", "the enum at '/fields/0' lacks symbols; keep them, or give the enum a default"),
+    ],
+)
+def test_a_detail_that_the_registry_does_not_name_is_left_out(kind: str, said: str) -> None:
+    message = f"{{errorType:'{kind}', description:\"It differs at path '/fields/0'\"}}"
+    assert explained(message) == f"the schema is incompatible with the earlier version: {said}"
