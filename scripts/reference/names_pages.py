@@ -83,7 +83,13 @@ def pages() -> dict[str, str]:
         "[Options](../OPTIONS.md) and [errors](../ERRORS.md) have pages of their own.\n\n"
         "| module | |\n|---|---|\n" + "".join(rows) + _contents(MODULES)
     )
-    return {file: text + _rst(".. highlight:: python\n") for file, text in found.items()}
+    return {file: _with_python(text) for file, text in found.items()}
+
+
+def _with_python(text: str) -> str:
+    """A page whose examples are Python; the directive applies to what follows it, so it comes after the title."""
+    title, _, rest = text.partition("\n")
+    return title + "\n" + _rst(".. highlight:: python\n") + rest
 
 
 def public_names(module: ModuleType) -> list[str]:

@@ -192,6 +192,11 @@ def test_methods_are_on_the_page_of_their_subject_and_old_anchors_lead_there() -
         subjects.of_names("KafkaConsumer", ["poll", "new_call"])
 
 
+def test_the_examples_of_a_page_are_python() -> None:
+    page = names_pages.pages()["kafka.KafkaConsumer.md"]
+    assert page.index(".. highlight:: python\n") < page.index(".. autoclass::")
+
+
 def test_the_first_sentence_ends_at_a_colon_or_full_stop_outside_of_code() -> None:
     assert names_pages.summary("Use `a: b` for it. More.\n\nEven more.") == "Use `a: b` for it"
     assert names_pages.summary("Return some: one or more") == "Return some"

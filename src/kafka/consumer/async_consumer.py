@@ -19,7 +19,8 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
     Rebalance listeners may be `ConsumerRebalanceListener` or, with coroutines, `AsyncConsumerRebalanceListener`.
     Example::
 
-        async with AsyncKafkaConsumer("orders", bootstrap_servers="localhost:9092", group_id="billing") as consumer:
+        consumer = AsyncKafkaConsumer("orders", bootstrap_servers="localhost:9092", group_id="billing")
+        async with consumer:
             async for record in consumer:
                 print(record.partition, record.offset, record.key, record.value)
 
