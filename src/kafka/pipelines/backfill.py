@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from kafka.errors import IllegalStateError
 from kafka.pipelines.batch_runs import BoundedRun
 from kafka.pipelines.bounded_runs import (
-    SLICE,
     OnPlan,
     Ranges,
     RunDirectory,
@@ -31,6 +30,7 @@ from kafka.pipelines.directories import directory_of
 from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent
 from kafka.pipelines.run_results import RunResult
+from kafka.pipelines.slice_size import SLICE
 from kafka.pipelines.source_rows import by_topic, read_options, topic_options
 from kafka.pipelines.start_checks import check_owner
 from kafka.pipelines.topic_ids import topic_ids

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import Declaration, Source
+from kafka.pipelines.slice_size import SLICE
 from kafka.pipelines.start_checks import BOUNDED_LOCK, run_lock
 from kafka.pipelines.topic_ids import admin_client
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from kafka.pipelines.source_rows import Origin
 
 log = logging.getLogger(__name__)
-
-SLICE = 500_000
-"""Maximum number of offsets in a slice."""
 
 Kind = Literal["replay", "backfill", "first"]
 OnPlan = Callable[["RunPlan"], object]

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.pipelines.backfill import is_by_row, process_plan, source_topics
 from kafka.pipelines.batch_runs import BoundedRun
-from kafka.pipelines.bounded_runs import SLICE, Ranges, RunDirectory, RunPlan, consumer_of, log_ranges, sliced
+from kafka.pipelines.bounded_runs import Ranges, RunDirectory, RunPlan, consumer_of, log_ranges, sliced
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.run_events import OnEvent
 from kafka.pipelines.run_results import StartStoppedError
+from kafka.pipelines.slice_size import SLICE
 from kafka.pipelines.source_rows import by_topic
 from kafka.structs import TopicPartition
 

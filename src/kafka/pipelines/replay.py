@@ -18,7 +18,6 @@ from kafka.errors import IllegalStateError
 from kafka.pipelines import record_headers
 from kafka.pipelines.batch_runs import BoundedRun
 from kafka.pipelines.bounded_runs import (
-    SLICE,
     OnPlan,
     Ranges,
     RunDirectory,
@@ -36,6 +35,7 @@ from kafka.pipelines.planning import plan as plan_rows
 from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent
 from kafka.pipelines.run_results import RunResult, failure_of
+from kafka.pipelines.slice_size import SLICE
 from kafka.pipelines.source_rows import Origin, added_headers, dead_letter_origin, read_options
 from kafka.pipelines.start_checks import check_owner
 from kafka.pipelines.topic_ids import ids_of

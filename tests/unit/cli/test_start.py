@@ -34,6 +34,8 @@ def loaded(*arguments: str) -> set[str]:
         ["--version"],
         ["topics", "--help"],
         ["consume", "--help"],
+        ["pipeline", "--help"],
+        ["pipeline", "replay", "--help"],
         ["completion", "bash"],
         ["profiles", "list"],
         ["profiles", "set", "local", "-b", "localhost:9092"],
@@ -43,6 +45,7 @@ def test_these_commands_need_no_client(arguments: list[str], tmp_path: Path, mon
     monkeypatch.setenv("KAFKA_PROFILES", str(tmp_path / "profiles.toml"))
     found = loaded(*arguments)
     assert not {*HEAVY, "kafka.admin", "kafka.net", "kafka.wire", "asyncio", "ssl", "tempfile"} & found
+    assert not {"pydantic", "sqlglot", "yaml"} & found
     if arguments[:2] != ["profiles", "set"]:  # which checks the settings
         assert "kafka.config.table" not in found
 

@@ -18,6 +18,7 @@ from kafka.cli.pipeline.run_display import RunDisplay, ranges_text
 from kafka.cli.pipeline.run_endings import StopSignals, failed_run
 from kafka.cli.pipeline.spark_session import SessionChoice, log_file
 from kafka.cli.position_syntax import instant, parse_position
+from kafka.pipelines.slice_size import SLICE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,8 +56,6 @@ class MomentType(ParamType):
 
 def with_slices(command: Callable[..., R]) -> Callable[..., R]:
     """Add ``--slice-offsets``; the command gets the keyword argument `slice_offsets`."""
-    from kafka.pipelines.bounded_runs import SLICE
-
     return count_option(
         "--slice-offsets", default=SLICE, help="Maximum number of offsets to process together, in a slice."
     )(command)
