@@ -8,6 +8,7 @@ import time
 
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
+from kafka.errors import UnknownTopicOrPartitionError
 
 KEYS = ("cleanup.policy", "max.message.bytes", "retention.ms", "segment.bytes")
 
@@ -29,9 +30,17 @@ def configuration(admin, topic):
 
 def wait_for(admin, topic, own):
     end = time.time() + 20
-    while configuration(admin, topic)[1] != own:
+    while not is_set(admin, topic, own):
         assert time.time() < end, configuration(admin, topic)
         time.sleep(0.1)
+
+
+def is_set(admin, topic, own):
+    """Return whether these keys are the topic's own; False as long as the broker does not know the new topic."""
+    try:
+        return configuration(admin, topic)[1] == own
+    except (AssertionError, UnknownTopicOrPartitionError):
+        return False
 
 
 def main(servers, prefix):
