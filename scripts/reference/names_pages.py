@@ -260,8 +260,12 @@ def _directive(path: str, value: Any) -> str:
 
 
 def _foreign_bases(cls: type) -> list[str]:
-    """The base classes from Python and other packages, such as `list`: what they define is not repeated."""
-    return [base.__name__ for base in cls.__mro__ if not base.__module__.startswith("kafka")]
+    """The base classes from Python and other packages, such as `list`: what they define is not repeated.
+
+    Protocols are left out, because Sphinx fails to compare them with the members of a class.
+    """
+    foreign = [base for base in cls.__mro__ if not base.__module__.startswith("kafka")]
+    return [base.__name__ for base in foreign if not getattr(base, "_is_protocol", False)]
 
 
 def _member(path: str, cls: type, name: str) -> str:
