@@ -142,6 +142,12 @@ WANTED: dict[str, tuple[str, ...]] = {
     "consume until end": ("recipes/end-of-partition",),
     "start at offset": ("recipes/read-from-a-point-in-time",),
     "replay messages from yesterday": ("recipes/read-from-a-point-in-time", "recipes/move-a-group"),
+    "bootstrap servers environment variable": ("COMMAND_LINE/which-cluster",),
+    "start a broker": ("START", "COMMAND_LINE/kafka-broker"),
+    "registry port": ("COMMAND_LINE/kafka-broker", "SCHEMA_REGISTRY/the-embedded-registry"),
+    "run twice": ("START",),
+    "Ctrl-C": ("COMMAND_LINE/output",),
+    "burrow": ("recipes/lag-alarm",),
     "duplicate topic": ("recipes/copy-a-topic-with-its-groups",),
 }
 """By query: the pages, or full names of the reference, that have to be among the first results."""
