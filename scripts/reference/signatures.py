@@ -1,7 +1,8 @@
-"""What the signatures of the reference show, without Sphinx: Python's types, and whether they wrap."""
+"""What the signatures of the reference show, without Sphinx: Python's types, line breaks, and the texts of constructors."""
 
 from __future__ import annotations
 
+import inspect
 import re
 
 MOST_LETTERS = 92
@@ -40,3 +41,12 @@ def is_long_value(annotation: str) -> bool:
     """Whether a part of an attribute's signature is its value, and too long to be shown, or a text with markup."""
     is_value = annotation.lstrip().startswith("=")
     return is_value and (len(annotation) > MOST_LETTERS_OF_VALUES or "`" in annotation)
+
+
+def constructor_text(cls: type) -> list[str]:
+    """The lines of a constructor's docstring, without its first paragraph: the class says what an object is."""
+    constructor = next((vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base)), None)
+    if not getattr(constructor, "__module__", "").startswith("kafka"):
+        return []
+    _, _, text = inspect.cleandoc(getattr(constructor, "__doc__", None) or "").partition("\n\n")
+    return ["", *text.splitlines(), ""] if text else []

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import enum
-import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping
@@ -18,7 +17,7 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst.states import Inliner
 from scripts.reference import subjects
-from scripts.reference.signatures import readable
+from scripts.reference.signatures import constructor_text, readable
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util import inspect as sphinx_inspect
@@ -33,15 +32,6 @@ def add_constructors(app: Sphinx, what: str, name: str, obj: Any, options: Any, 
     """Add the arguments of a constructor to the text of its class, if the constructor has a text of its own."""
     if what in ("class", "exception") and isinstance(obj, type) and name not in subjects.RESULT_PATHS:
         lines += constructor_text(obj)
-
-
-def constructor_text(cls: type) -> list[str]:
-    """The lines of a constructor's docstring, without its first paragraph: the class says what an object is."""
-    constructor = next((vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base)), None)
-    if not getattr(constructor, "__module__", "").startswith("kafka"):
-        return []
-    _, _, text = inspect.cleandoc(getattr(constructor, "__doc__", None) or "").partition("\n\n")
-    return ["", *text.splitlines(), ""] if text else []
 
 
 def mark_leads(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:

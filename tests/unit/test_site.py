@@ -170,7 +170,7 @@ def test_the_methods_of_foreign_classes_are_not_repeated() -> None:
 
 def test_the_arguments_of_a_constructor_are_on_the_page_of_its_class() -> None:
     code = (
-        "from scripts.site.reference_texts import constructor_text as text\n"
+        "from scripts.reference.signatures import constructor_text as text\n"
         "from kafka import KafkaConsumer\n"
         "from kafka.formats import Avro, AvroDecodeError, AvroSchemaError\n"
         "assert text(Avro)[:2] == ['', 'Args:'], text(Avro)\n"
