@@ -1,4 +1,4 @@
-"""What the signatures of the reference show, without Sphinx: Python's types, line breaks, and the texts of constructors."""
+"""What the signatures of the reference show, without Sphinx: types, line breaks, and the texts of constructors."""
 
 from __future__ import annotations
 
