@@ -65,7 +65,9 @@ def test_the_producer_writes_the_file_that_its_probes_read(tmp_path: Path, monke
     with EmbeddedBroker(tmp_path / "broker") as broker:
         monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
         code = PRODUCER.replace("localhost:9092", broker.bootstrap_servers)
-        body = f"{code}    written.write()\n    probed()\n".replace('"probes.json"):', '"probes.json") as written:')
+        body = f"{code}    written.write()\n    probed()\n".replace(
+            "ProbeFile(Probes(producer), path):", "ProbeFile(Probes(producer), path) as written:"
+        )
         exec(compile(body, "page", "exec"), {"__name__": "__main__", "probed": probed})
         assert statuses == [0, 0, 0]
         probed()  # the file is removed at the end

@@ -47,7 +47,9 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def run_cases(
         declaration: Any, cases: Sequence[Case], spark: None, progress: CaseProgress, **_: Any
     ) -> Iterator[CaseResult]:
-        for case in cases:
+        for case in [
+            each.model_copy(update={"rows": {}}) for each in cases
+        ]:  # `check_names` returns other objects, too
             names.append(case.name)
             progress.begin(case, "writing 3 rows")
             progress.begin(case, "running the pipeline")

@@ -96,6 +96,7 @@ class _StepDisplay:
         self._cases = cases
         self._is_terminal = sys.stderr.isatty()
         self._current: Case | None = None
+        self._number = 0
         self._is_shown = False
 
     def start(self, name: str) -> None:
@@ -105,12 +106,14 @@ class _StepDisplay:
 
     def step(self, case: "Case", step: str) -> None:
         """Show a step of a case."""
-        text = f"case {self._cases.index(case) + 1} of {len(self._cases)}: {case.name}"
+        is_next = case is not self._current
+        self._current = case
+        self._number += is_next
+        text = f"case {self._number} of {len(self._cases)}: {case.name}"
         if self._is_terminal:
             self._line(f"{text}: {step}")
-        elif case is not self._current:
+        elif is_next:
             self._line(text)
-        self._current = case
 
     def clear(self) -> None:
         """Remove the line, so that a result can be printed."""
