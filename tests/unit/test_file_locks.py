@@ -72,7 +72,7 @@ def test_a_forked_child_does_not_hold_the_lock_of_its_parent(how: str, tmp_path:
         if how == "released":
             lock.release()
         else:
-            lock.give_up()  # closes the file and does nothing else, as the system does for a killed process
+            lock.give_up()  # only closes the file, which is all that happens when a process is killed
         assert is_locked(path) is False
 
 

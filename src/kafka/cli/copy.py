@@ -379,7 +379,7 @@ class _Copy:
         equal = EqualOffsets(self.sides, bounds.partitions)
         with self._to.producer(acks="all", enable_idempotence=True) as producer, self._to.admin() as admin:
             equal.fill(producer, admin)
-            self._progress = equal.next
+            self._progress = dict(equal.next)
             with closing(open_equal(self.sides, equal.next, bounds.end, bounds.follow)) as reading:
                 reading.on_pause = self._follow_groups
                 for columns in reading.columns():
@@ -387,6 +387,7 @@ class _Copy:
                     self.records += self._send(producer, columns)
                     producer.flush()
                     equal.confirm()
+                    self._progress = dict(equal.next)
                     self._follow_groups()
         if self.groups is not None:
             self.groups.update(self._progress)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import cast
 
 import pytest
 from bench import ROOT, tasks
@@ -49,7 +50,7 @@ LISTING = f"""
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="measurements fork")
 def test_a_trip_costs_no_more_than_before() -> None:
-    variant = _variant.variant()
+    variant = cast("Variant", _variant.variant())
     recorded = limits.load()
     if recorded["python"] != limits.python_version():
         pytest.skip(f"the limits are for Python {recorded['python']}")
@@ -57,7 +58,7 @@ def test_a_trip_costs_no_more_than_before() -> None:
         pytest.skip(f"there are no limits for the {variant} variant")
     with broker_process("bench.trip.replay", "--late-ms", str(limits.LATE_MS)) as bootstrap_servers:
         for _ in range(MEASUREMENTS):
-            counts, unknown = limits.measured(variant, bootstrap_servers)  # type: ignore[arg-type]
+            counts, unknown = limits.measured(variant, bootstrap_servers)
             found = limits.violations(counts, recorded[variant])
             if not found:
                 break

@@ -170,6 +170,20 @@ def test_a_following_copy_translates_offsets_when_it_is_stopped_and_says_what_re
     assert next_records(cli, group, target) == [24, 25, 26]
 
 
+def test_records_that_an_interrupted_copy_with_equal_offsets_has_not_confirmed_remain(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = topic(1)
+    send(broker, source, range(0, 30, 3), transactional=False)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kafka.cli.equal_offsets.EqualOffsets.confirm", interrupted)
+    told = cli.run("copy", source, f"{source}-copy", "--keep-offsets").stderr
+    assert "stopped: up to 10 records remain" in told
+
+
 def test_a_following_copy_that_is_stopped_at_the_end_says_that_nothing_remains(
     cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,9 +56,11 @@ async def test_without_a_callback_an_unreachable_cluster_is_an_error() -> None:
             pass
 
 
-async def test_pages_of_an_unreachable_cluster_give_the_reason_once(broker: EmbeddedBroker) -> None:
+async def test_pages_of_an_unreachable_cluster_give_the_reason_once(
+    broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with pages_of(settings(broker.bootstrap_servers, patience_s=0.0)) as pages:
-        pages.ui.poller.begin = lambda: None  # type: ignore[method-assign]
+        monkeypatch.setattr(pages.ui.poller, "begin", lambda: None)
         pages.ui.poller.trouble = "the reason"
         for path in ("/", "/groups", "/health", "/brokers", "/topic?name=x", "/group?id=x"):
             page = text_of(await pages.get(path))
@@ -155,7 +157,9 @@ async def test_long_keys_are_folded_in_the_list(pages: Pages, topic: Callable[..
     assert f'<td class="long-key" data-label="Key">{folded}</td>' in page, "a click shows all of it"
 
 
-async def test_many_topics_are_suggested_while_their_name_is_typed(pages: Pages, topic: Callable[..., str]) -> None:
+async def test_many_topics_are_suggested_while_their_name_is_typed(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     known = topic(b"v")
     page = await pages.get("/messages")
     assert f'<option value="{known}">' in page
@@ -164,7 +168,7 @@ async def test_many_topics_are_suggested_while_their_name_is_typed(pages: Pages,
     assert now is not None
     names = [f"orders-{at:05}" for at in range(10_000)] + ["Old-Orders", "orders", "<b>"]
     topics = {name: dataclasses.replace(now.topics[known], name=name) for name in names}
-    pages.ui.poller.begin = lambda: None  # type: ignore[method-assign]
+    monkeypatch.setattr(pages.ui.poller, "begin", lambda: None)
     pages.ui.poller.newest = dataclasses.replace(now, topics=topics)
     page = await pages.get("/messages")
     assert '<datalist id="topics" data-source="topic-names">' in page

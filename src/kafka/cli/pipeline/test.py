@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -58,7 +58,7 @@ def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ..
         )
     quiet = dataclasses.replace(choice, conf={**_SETTINGS, **choice.conf})
     results: list[CaseResult] = []
-    shown = _StepDisplay(cases)
+    shown = _StepDisplay(len(cases))
     progress = CaseProgress(shown.step)
     given: dict[str, Any] = {"function": loaded.function, "schemas": content.schemas, "progress": progress}
     shown.start(declaration.pipeline)
@@ -89,11 +89,11 @@ class _StepDisplay:
     """Shows on standard error what happens: in a terminal, each step in one line; elsewhere, a line for each case.
 
     Arguments:
-        cases: the cases that will run.
+        count: number of cases that will run.
     """
 
-    def __init__(self, cases: "Sequence[Case]") -> None:
-        self._cases = cases
+    def __init__(self, count: int) -> None:
+        self._count = count
         self._is_terminal = sys.stderr.isatty()
         self._current: Case | None = None
         self._number = 0
@@ -101,15 +101,14 @@ class _StepDisplay:
 
     def start(self, name: str) -> None:
         """Say that Spark starts, for the tests of a pipeline."""
-        count = len(self._cases)
-        self._line(f"{name}: starting Spark for {count} case{'' if count == 1 else 's'}")
+        self._line(f"{name}: starting Spark for {self._count} case{'' if self._count == 1 else 's'}")
 
     def step(self, case: "Case", step: str) -> None:
         """Show a step of a case."""
         is_next = case is not self._current
         self._current = case
         self._number += is_next
-        text = f"case {self._number} of {len(self._cases)}: {case.name}"
+        text = f"case {self._number} of {self._count}: {case.name}"
         if self._is_terminal:
             self._line(f"{text}: {step}")
         elif is_next:
