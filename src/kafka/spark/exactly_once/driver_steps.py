@@ -152,7 +152,9 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
         decided, where = await access.read(stable=True)
         done = _is_done(write, decided)
     done = done or await _is_marked(access, options, write)
-    where = _where(options, where, mine)
+    kept, where = where, _where(options, where, mine)
+    if where is not None and where != kept and not mine:  # no task has written to the topic, which may not exist yet
+        await access.await_topic(where)
     still_open = _check_open(access, [] if done else mine, timeout_ms)
     if left is None:
         _, left = await gather([still_open, access.open_ids()])

@@ -45,6 +45,7 @@ from kafka.spark.exactly_once.decision import (
     to_parts,
 )
 from kafka.spark.exactly_once.replay_check import ExactlyOnceError
+from kafka.spark.planning.lookup import MissingTopicError
 from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ _FENCING_TIMEOUT_MS = 1_000
 
 It is short because brokers may limit it (transaction.max.timeout.ms).
 """
+_CREATION_MS = 30_000
+"""Maximum time in milliseconds for brokers to create a topic and choose the leaders of its partitions."""
 _MOST_CLUSTERS = 2
 _MOST_PARTS = 100
 _TRIES = 10
@@ -188,6 +191,24 @@ class PrefixAccess:
             log.debug("could not record that the batch write %r is committed: %s", batch_id, error)
             return False
         return True
+
+    async def await_topic(self, where: TopicPartition) -> None:
+        """Wait until a partition exists under which a decision will be stored.
+
+        A topic that does not exist is created as if a producer wrote to it, if brokers create topics automatically.
+
+        Raises `MissingTopicError` if the partition is not available after `_CREATION_MS`.
+        """
+        self._cluster.watch_topics({where.topic})
+        try:
+            await self._cluster.partition_leader(where, _CREATION_MS)
+        except KafkaTimeoutError as error:
+            raise MissingTopicError(
+                f"topic {where.topic!r}, under which the micro-batch is to be recorded as committed, is not available: "
+                f"{error}. If the topic does not exist, create it first"
+            ) from error
+        finally:
+            self._cluster.watch_topics(set())
 
     async def decide(
         self, driver: TransactionIdentity, decision: Decision, where: TopicPartition, batch_id: str | None

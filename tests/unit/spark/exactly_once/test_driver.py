@@ -136,6 +136,9 @@ class ScriptedAccess:
             )
         return found
 
+    async def await_topic(self, where: TopicPartition) -> None:
+        self.calls.append(("await_topic", where))
+
     async def decide(self, by: Any, decided: Decision, where: TopicPartition, batch_id: str | None) -> None:
         self.calls.append(("decide", decided, where, batch_id))
         if "decide" in self.failures:
@@ -483,3 +486,19 @@ async def test_failed_aborts_are_reported(caplog: Any) -> None:
     brokers.failures[written(1).transaction.transactional_id] = KafkaTimeoutError("late")
     await driver_steps.abort(brokers, result(written(1)))  # type: ignore[arg-type]  # a fake
     assert "late" in caplog.text
+
+
+async def test_a_micro_batch_without_rows_waits_for_the_topic_that_its_decision_needs() -> None:
+    def empty() -> list[driver_steps.TaskResult]:
+        (with_rows,) = result(written(0), rows=0)
+        return [dataclasses.replace(with_rows, written=None)]
+
+    first = ScriptedAccess(None)
+    await commit(first, empty())
+    assert [call[:1] for call in first.asked("await_topic", "decide")] == [("await_topic",), ("decide",)]
+    later = ScriptedAccess(decision())
+    await commit(later, empty())
+    assert not later.asked("await_topic"), "the last decision is stored there"
+    with_rows = ScriptedAccess(None)
+    await commit(with_rows, result(written(0)))
+    assert not with_rows.asked("await_topic"), "the task has written there"

@@ -30,6 +30,7 @@ from kafka.spark.exactly_once.decision import (
 )
 from kafka.spark.exactly_once.prefix_access import LastDriver, PrefixAccess
 from kafka.spark.exactly_once.replay_check import ExactlyOnceError
+from kafka.spark.planning.lookup import MissingTopicError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 pytestmark = pytest.mark.once
@@ -276,3 +277,20 @@ def test_clients_whose_options_cannot_be_compared_are_closed(monkeypatch: pytest
     client = clients.take(key)
     clients.give_back(key, client)
     assert client.is_closed
+
+
+@pytest.mark.parametrize("created", [True, False])
+def test_a_topic_is_created_for_a_decision_if_brokers_create_topics(
+    created: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prefix_access, "_CREATION_MS", 60_000 if created else 300)
+    where = TopicPartition("new", 0)
+    with EmbeddedBroker(auto_create_topics=created) as broker:
+        configs = (("bootstrap_servers", broker.bootstrap_servers),)
+        if created:
+            prefix_access.ask_brokers(configs, "p", lambda access: access.await_topic(where))
+        else:
+            with pytest.raises(MissingTopicError, match="topic 'new', under which .* create it first"):
+                prefix_access.ask_brokers(configs, "p", lambda access: access.await_topic(where))
+        with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+            assert ("new" in admin.list_topics()) is created
