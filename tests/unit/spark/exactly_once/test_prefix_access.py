@@ -290,7 +290,7 @@ def test_a_topic_is_created_for_a_decision_if_brokers_create_topics(
         if created:
             prefix_access.ask_brokers(configs, "p", lambda access: access.await_topic(where))
         else:
-            with pytest.raises(MissingTopicError, match="topic 'new', under which .* create it first"):
+            with pytest.raises(MissingTopicError, match=r"topic 'new', under which .* create it first"):
                 prefix_access.ask_brokers(configs, "p", lambda access: access.await_topic(where))
         with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
             assert ("new" in admin.list_topics()) is created
