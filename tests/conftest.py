@@ -116,7 +116,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What is the same in both variants runs in the compiled one; what a release of Kafka lacks is skipped there."""
-    mark_one_broker_of_two(items)
+    mark_samples_of_spark(items)
     if _leaves_out_once(config):
         again = [item for item in items if item.get_closest_marker("once") is None]
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("once")])
@@ -130,20 +130,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason))
 
 
-def mark_one_broker_of_two(items: list[pytest.Item]) -> None:
-    """Mark every second run of a Spark test as exhaustive: the sample runs each test on one broker, alternately.
+SPARK_STRIDE = 3
 
-    A Spark test takes seconds, and Spark's side of it is the same on both brokers. What the brokers have to do for it
-    is tested on both by the tests of the clients.
+
+def mark_samples_of_spark(items: list[pytest.Item]) -> None:
+    """Mark two of three cases of each Spark test as exhaustive, and one of two where there are two.
+
+    A Spark test takes many seconds. Its cases differ in the broker or in details that the unit tests cover, too.
     """
-    runs: dict[str, list[pytest.Item]] = {}
+    cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        call = getattr(item, "callspec", None)
-        if item.get_closest_marker("spark") and call is not None and "broker" in call.params:
-            runs.setdefault(item.nodeid.replace(call.params["broker"], "", 1), []).append(item)
-    pairs = [pair for pair in runs.values() if len(pair) == 2]
-    for number, pair in enumerate(pairs):
-        pair[number % 2].add_marker("exhaustive")
+        if item.get_closest_marker("spark") is None or item.get_closest_marker("all_cases") is not None:
+            continue
+        if getattr(item, "callspec", None) is not None:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for number, alike in enumerate(cases.values()):
+        stride = min(SPARK_STRIDE, len(alike))
+        for at, item in enumerate(alike):
+            if at % stride != number % stride:
+                item.add_marker("exhaustive")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -137,7 +137,14 @@ def test_a_consumer_is_told_of_records_that_an_unclean_election_has_taken_back(
     cluster.restart(leader)
 
 
-@pytest.mark.parametrize("others", [3, 5, 9], ids=["shorter", "as long", "longer"])
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param(3, id="shorter"),
+        pytest.param(5, id="as long", marks=pytest.mark.exhaustive),
+        pytest.param(9, id="longer", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_a_stream_of_spark_notices_between_two_micro_batches_what_an_unclean_election_has_taken_back(
     cluster: Kafka, admin: KafkaAdminClient, others: int
 ) -> None:

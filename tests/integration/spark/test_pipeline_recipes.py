@@ -315,6 +315,7 @@ def test_each_recipe_has_a_task() -> None:
     assert list(RECIPES) == list(TASKS)
 
 
+@pytest.mark.all_cases
 @pytest.mark.parametrize("number", TASKS)
 def test_a_recipe(number: int, setting: Setting) -> None:
     for _ in TASKS[number](setting):

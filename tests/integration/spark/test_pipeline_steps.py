@@ -484,33 +484,45 @@ def in_batches(spark: Any, broker: Any, topic: str, step: Callable[[Any], Any]) 
     return sorted(each.value for each in step(steps_driver.typed(load(spark, broker, topic))).collect())
 
 
+def all_or(moments: list[str], one: str) -> list[Any]:
+    """Return the moments of kills for the full tests, and one for the sample."""
+    return [pytest.param(moments, id="all", marks=pytest.mark.exhaustive), pytest.param([one], id=one)]
+
+
+@pytest.mark.parametrize("kills", all_or(["offsets", "commits"], "commits"))
+@pytest.mark.all_cases
 def test_each_id_is_written_once_though_the_driver_is_killed(
-    spark: Any, embedded_broker: Any, embedded_topic: Any, tmp_path: Path
+    spark: Any, embedded_broker: Any, embedded_topic: Any, tmp_path: Path, kills: list[str]
 ) -> None:
     topic, target = embedded_topic(1), embedded_topic(1)
     produce(embedded_broker.bootstrap_servers, topic, records())
     driver = Driver(embedded_broker, "dedupe", topic, target, tmp_path)
-    for number, kind in enumerate(("offsets", "commits"), 1):
+    for number, kind in enumerate(kills, 1):
         driver.run(lambda kind=kind, number=number: driver.batches(kind) >= number)  # type: ignore[misc]
     driver.run()
     assert sorted(map(int, values(embedded_broker, target))) == list(range(IDS))
     assert in_batches(spark, embedded_broker, topic, steps_driver.unique) == values(embedded_broker, target)
 
 
+@pytest.mark.parametrize("kills", all_or(["batch", "marker", "planned", "committed"], "planned"))
+@pytest.mark.all_cases
 def test_each_window_is_written_once_though_the_driver_is_killed(
-    spark: Any, embedded_broker: Any, embedded_topic: Any, tmp_path: Path
+    spark: Any, embedded_broker: Any, embedded_topic: Any, tmp_path: Path, kills: list[str]
 ) -> None:
     topic, target = embedded_topic(1), embedded_topic(1)
     produce(embedded_broker.bootstrap_servers, topic, records())
     driver = Driver(embedded_broker, "windows", topic, target, tmp_path)
     last = -(-len(records()) // steps_driver.OFFSETS_A_BATCH)
-    driver.run(lambda: driver.batches(random.Random(2).choice(["offsets", "commits"])) >= 2)
-    driver.run(lambda: driver.markers() > 0)
-    planned = driver.batches("offsets")
-    assert planned >= last
-    driver.run(lambda: driver.batches("offsets") > planned)
-    committed = driver.batches("commits")
-    driver.run(lambda: driver.batches("commits") > committed)
+    moments: dict[str, Callable[[], bool]] = {
+        "batch": lambda: driver.batches(random.Random(2).choice(["offsets", "commits"])) >= 2,
+        "marker": lambda: driver.markers() > 0,
+        "planned": lambda: driver.batches("offsets") > max(last, planned),
+        "committed": lambda: driver.batches("commits") > committed,
+    }
+    for kill in kills:
+        planned, committed = driver.batches("offsets"), driver.batches("commits")
+        driver.run(moments[kill])
+        assert kill != "marker" or driver.batches("offsets") >= last
     driver.run()
     expected = in_batches(spark, embedded_broker, topic, steps_driver.counts)
     assert values(embedded_broker, target) == expected
