@@ -150,7 +150,7 @@ def test_a_producers_metrics(broker: Any, make_topic: Any) -> None:
         assert 0 < mine["record-queue-time-avg"] <= mine["record-queue-time-max"] < 1_000 * PATIENCE_S
         assert 0 < mine["request-latency-avg"] <= mine["request-latency-max"] < 1_000 * PATIENCE_S
         assert 0 <= mine["metadata-age"] < 2 * PATIENCE_S
-        assert mine["outgoing-byte-rate"] > mine["byte-rate"] > 0
+        assert min(mine["outgoing-byte-rate"], mine["byte-rate"]) > 0  # of different times: one may exceed the other
         assert mine["record-send-total"] == COUNT
         tags = {"client-id": "me"}
         assert raw[MetricName("record-send-total", "producer-metrics", tags=tags)].value() == COUNT

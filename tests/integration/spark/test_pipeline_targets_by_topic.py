@@ -13,7 +13,7 @@ from kafka.pipelines.targets import TargetError, delta, foreach_batch_sink, parq
 from kafka.pipelines.targets.storage import Directory
 
 from .pipeline_targets import RUN
-from .spark_support import spark
+from .spark_support import WAIT_S, spark
 
 __all__ = ["spark"]
 
@@ -36,7 +36,7 @@ def read(spark: Any, path: Path) -> dict[str, list[int]]:
 
 def test_topics_that_appear_get_tables(spark: Any, tmp_path: Path) -> None:
     sink = table_per_topic_sink(f"{tmp_path}/{{topic}}", format="parquet")
-    assert sink.check() == []
+    assert sink.check(WAIT_S) == []
     sink.write(frame_of(spark, ("flights.eu", 1), ("flights.us", 2), ("flights.eu", 3)), RUN, 0)
     sink.write(frame_of(spark, ("flights.eu", 4), ("flights.new", 5)), RUN, 1)
     assert read(spark, tmp_path) == {"flights.eu": [1, 3, 4], "flights.new": [5], "flights.us": [2]}
@@ -72,7 +72,7 @@ def test_delta_tables_keep_the_latest_rows(spark: Any, tmp_path: Path) -> None:
     sink.write(frame, RUN, 0)
     sink.write(frame.selectExpr("id", "2 at", "kafka"), RUN, 1)
     assert [DeltaTable(tmp_path / each).to_pyarrow_table().to_pylist() for each in "ab"] == [[{"id": 1, "at": 2}]] * 2
-    assert delta.DeltaSink(delta=str(tmp_path / "a")).check() == []
+    assert delta.DeltaSink(delta=str(tmp_path / "a")).check(WAIT_S) == []
 
 
 def test_rows_that_no_table_can_have(spark: Any, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from harness.durable_steps import Steps, steps_of
 from kafka.pipelines.targets import RejectedRowError, TargetError, delta, delta_sink
 
 from .pipeline_targets import RUN, batches, kill_again_and_again, kill_everywhere
-from .spark_support import spark
+from .spark_support import WAIT_S, spark
 
 __all__ = ["spark"]
 
@@ -166,7 +166,7 @@ def test_tables_that_do_not_fit(spark: Any, tmp_path: Path) -> None:
         sink.write(spark.sql("select '1' id"), RUN, 0)
     sink.write(spark.sql("select 2 id"), RUN, 0)
     assert read(tmp_path, "id", "more") == [(1, "x"), (2, None)]
-    assert delta_sink(str(tmp_path), key="id", order="at").check() == [
+    assert delta_sink(str(tmp_path), key="id", order="at").check(WAIT_S) == [
         f"sink delta {tmp_path}: expected a column 'at', but the table has id, more"
     ]
     with pytest.raises(TargetError, match="expected a column 'at', but the query has id"):

@@ -16,7 +16,7 @@ from kafka.pipelines.targets import RejectedRowError, TargetError, iceberg, iceb
 from kafka.pipelines.targets.iceberg import IcebergSink
 
 from .pipeline_targets import RUN, batches, kill_again_and_again, kill_everywhere
-from .spark_support import spark
+from .spark_support import WAIT_S, spark
 
 __all__ = ["spark"]
 
@@ -173,7 +173,7 @@ def test_an_existing_table_with_rows_more_columns_and_wider_types(
         pa.table({"more": ["x", "y"], "id": [1, 2], "ts": pa.array([day, day])}, schema=kind)
     )
     sink = sink_of(tmp_path, **options)
-    assert sink.check() == []
+    assert sink.check(WAIT_S) == []
     sink.write(spark.sql("select 2 id, timestamp_ntz'2026-11-28 00:00:00' ts"), RUN, 0)
     sink.write(spark.sql("select 3 id, timestamp_ntz'2026-11-29 00:00:00' ts"), RUN, 1)
     kept = [] if options else [(2, day, "y")]
@@ -215,11 +215,11 @@ def test_tables_that_do_not_fit(spark: Any, tmp_path: Path) -> None:
         sink_of(tmp_path).write(spark.sql("select 1 id, 'a' name"), RUN, 0)
     with pytest.raises(TargetError, match=r"column 'id': the table has .*int64, the query string"):
         sink_of(tmp_path).write(spark.sql("select '1' id"), RUN, 0)
-    (problem,) = sink_of(tmp_path, key="id", order="at").check()
+    (problem,) = sink_of(tmp_path, key="id", order="at").check(WAIT_S)
     assert problem == f"sink iceberg {TABLE}: expected a column 'at', but the table has id, day"
     with table.update_spec() as update:
         update.add_field("day", DayTransform())
-    (problem,) = sink_of(tmp_path).check()
+    (problem,) = sink_of(tmp_path).check(WAIT_S)
     assert "expected a table without partitions" in problem
     with pytest.raises(TargetError, match="expected a table without partitions"):
         sink_of(tmp_path).write(spark.sql("select 1 id"), RUN, 0)
@@ -227,6 +227,6 @@ def test_tables_that_do_not_fit(spark: Any, tmp_path: Path) -> None:
 
 def test_the_properties_of_the_catalog_are_secret() -> None:
     sink = iceberg_sink(TABLE, catalog={"type": "sql", "uri": "postgresql+nothing://user:wrong-secret@nowhere/x"})
-    (problem,) = sink.check()
+    (problem,) = sink.check(WAIT_S)
     assert problem.startswith(f"sink iceberg {TABLE}: the catalog 'default' cannot be opened")
     assert "wrong-secret" not in problem + repr(sink) + str(sink.model_dump())

@@ -16,7 +16,7 @@ from kafka.pipelines.targets import RejectedRowError, TargetError, postgresql, p
 from kafka.pipelines.targets.postgresql import PostgresqlSink
 
 from .pipeline_targets import RUN, batches, kill_again_and_again, kill_everywhere
-from .spark_support import spark
+from .spark_support import WAIT_S, spark
 
 __all__ = ["spark"]
 
@@ -244,23 +244,23 @@ def test_an_existing_table_with_more_columns_and_other_types(
         "create table flights (more int default 7, id numeric not null, name varchar(3), number serial, unique (id))"
     )
     sink = sink_of(server, key="id", order="name")
-    assert sink.check() == []
+    assert sink.check(WAIT_S) == []
     sink.write(utc.sql("select 1 id, 'a' name"), RUN, 0)
     assert rows_of(connection) == [(7, 1, "a", 1)]
 
 
 def test_checks(server: PostgresqlServer, connection: psycopg.Connection[Any]) -> None:
-    assert sink_of(server).check() == []
+    assert sink_of(server).check(WAIT_S) == []
     connection.execute("create table flights (id int, ts text)")
-    (problem,) = sink_of(server, key="id", order="ts").check()
+    (problem,) = sink_of(server, key="id", order="ts").check(WAIT_S)
     assert "expected a primary key or a unique index on (id)" in problem
-    (problem,) = sink_of(server, key="id", order="at").check()
+    (problem,) = sink_of(server, key="id", order="at").check(WAIT_S)
     assert problem == "sink postgresql flights: expected a column 'at', but the table has id, ts"
     wrong = postgresql_sink("flights", url=server.url, user=USER, password="wrong-secret")
-    (problem,) = wrong.check()
+    (problem,) = wrong.check(WAIT_S)
     assert "no connection" in problem
     assert "wrong-secret" not in problem
-    (problem,) = postgresql_sink("flights", url="host=/nowhere password=wrong-secret").check()
+    (problem,) = postgresql_sink("flights", url="host=/nowhere password=wrong-secret").check(WAIT_S)
     assert problem.startswith("sink postgresql flights: no connection")
 
 
