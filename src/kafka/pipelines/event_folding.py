@@ -42,7 +42,7 @@ class Limits:
 
 
 RUNNING = Limits()
-"""For the file of the stream that runs: at most 4,500 events, or about 4.5 MB."""
+"""For the file of the stream that runs: about 4,500 events, or 4.5 MB, at most."""
 ENDED = Limits(newest=100, excess=0, each=20, folds=50)
 """For the file of an earlier stream: 150 events, or about 150 KB."""
 _LONG = 400_000
