@@ -132,7 +132,8 @@ def holder(path: Path) -> str | None:
             found = _HOLDER.fullmatch(b"\n" + file.read(1_000))
     except OSError:
         return None
-    return None if found is None else f"process {found[1].decode()} on {found[2].decode(errors='replace')}"
+    host = "" if found is None else found[2].decode(errors="replace")
+    return f"process {found[1].decode()} on {host}" if found is not None and host.isprintable() else None
 
 
 def _name_holder(descriptor: int) -> None:

@@ -112,7 +112,7 @@ def test_the_holder_of_a_lock_is_known_as_long_as_it_holds_it(tmp_path: Path) ->
     assert holder(path) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff", b"\n12\n"])
+@pytest.mark.parametrize("content", [b"", b"\xff", b"\n12\n", b"\n12 \x1b[2Jhost\n", "\n12 a\u202eb\n".encode()])
 def test_an_unknown_holder_has_no_name(content: bytes, tmp_path: Path) -> None:
     """As on a disk that was full when the lock was taken."""
     path = tmp_path / "lock"

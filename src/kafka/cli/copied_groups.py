@@ -5,20 +5,26 @@ n records of the source ahead of it, up to the copy's progress, gets the offset 
 target. The records on both sides are compared, so that another writer or compaction cannot lead to a wrong offset.
 Each translation reads as many records as the group has ahead of it, on both sides.
 
+The counts are right only for a progress that covers exactly the records below the target's end. A commit that Ctrl-C
+interrupts, or another copy that has replaced this one, may have added records that this copy does not know of. So the
+progress is read from the target, where it is committed together with the records; see `_reached`.
+
 The start offsets of share groups are translated in the same way. Groups of Kafka Streams are not translated: their
 state is in changelog topics, which belong to the offsets of the source.
 """
 
+import functools
 import time
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kafka.admin import IsolationLevel, OffsetSpec
 from kafka.cli.command_output import note
 from kafka.cli.consume.source import Snapshot, closing, open_read
 from kafka.cli.session import Session
 from kafka.config.option import nearest
-from kafka.errors import KafkaError, error_text
+from kafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError, error_text
 from kafka.spark.exactly_once.decision import is_decision
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
@@ -33,6 +39,11 @@ _INTERVAL_S = 10.0
 """Seconds between translations while a copy follows its source."""
 _SHARE_OF_TIME = 0.1
 """Maximum share of the time that translations take, because they read the lag of the groups."""
+_ATTEMPTS = 5
+"""Maximum number of times that the target's end is read while another copy changes it."""
+_OPEN_S = 30.0
+"""Maximum time to wait for the end of open transactions on the target."""
+_PAUSE_S = 0.05
 
 
 class Committed(NamedTuple):
@@ -56,6 +67,20 @@ class Sides(NamedTuple):
     target: str
 
 
+class Reached(NamedTuple):
+    """How far a copy has come, by partition.
+
+    Arguments:
+        progress: the next offset of the source to copy.
+        starts: first offsets of the target.
+        ends: offsets of the target after the records up to this progress.
+    """
+
+    progress: dict[int, int]
+    starts: dict[int, int]
+    ends: dict[int, int]
+
+
 class Tail:
     """The records of one partition in a range of offsets: their offsets, and hashes of their content."""
 
@@ -76,15 +101,17 @@ class GroupTranslation:
         sides: the source and the target.
         own: the group of the copy, which is not translated.
         names: the groups to translate; empty: all groups that have offsets on the source topic.
+        keeps_offsets: whether records have the same offsets on both sides, and the copy uses no transactions.
 
     Attributes:
         rows: the offsets after the last translation, one row for each group and partition.
     """
 
-    def __init__(self, sides: Sides, own: str, names: Sequence[str] = ()) -> None:
+    def __init__(self, sides: Sides, own: str, names: Sequence[str] = (), *, keeps_offsets: bool = False) -> None:
         self._sides = sides
         self._own = own
         self._names = names
+        self._keeps_offsets = keeps_offsets
         self._state: tuple[dict[str, Committed], dict[int, int]] | None = None
         self._due = 0.0
         self._notes: set[str] = set()
@@ -101,7 +128,8 @@ class GroupTranslation:
         with self._sides.session.admin() as admin:
             state = self._committed(admin), dict(progress)
         if state != self._state:
-            self.rows = _translate(self._sides, *state)
+            reached = _equal if self._keeps_offsets else functools.partial(_reached, own=self._own)
+            self.rows = _translate(self._sides, state[0], reached(self._sides, progress)) if state[0] else []
             self._state = None if any(row["error"] for row in self.rows) else state
 
     def update_if_due(self, progress: Mapping[int, int]) -> None:
@@ -142,11 +170,9 @@ class GroupTranslation:
             note(text)
 
 
-def _translate(sides: Sides, committed: Mapping[str, Committed], progress: Mapping[int, int]) -> list[dict[str, Any]]:
+def _translate(sides: Sides, committed: Mapping[str, Committed], reached: Reached) -> list[dict[str, Any]]:
     """Commit the translated offsets of groups on the target, and return a row for each group and partition."""
-    if not committed:
-        return []
-    starts, ends = offset_range(sides.to, sides.target, progress)
+    progress, starts, ends = reached
     firsts, _ = offset_range(sides.session, sides.source, progress)
     wanted = {
         number: min(each.offsets[number].offset for each in committed.values() if number in each.offsets)
@@ -169,6 +195,68 @@ def _translate(sides: Sides, committed: Mapping[str, Committed], progress: Mappi
             }
             rows += _commit(admin, sides.target, group, found, moved)
     return rows
+
+
+def _reached(sides: Sides, progress: Mapping[int, int], *, own: str) -> Reached:
+    """Return a progress of the copy with the offsets of the target that belong to it.
+
+    Transactions commit records and progress together. So if all records below the end of the target are decided, and
+    the progress is then still the one that was known before, it covers these records and no others.
+
+    Arguments:
+        progress: the progress that is known.
+        own: the group of the copy.
+
+    Raises `KafkaTimeoutError` if a transaction remains open, and `IllegalStateError` while another copy makes progress.
+    """
+    known = dict(progress)
+    for _ in range(_ATTEMPTS):
+        starts, ends = offset_range(sides.to, sides.target, known)
+        with sides.to.admin() as admin:
+            _await_decisions(admin, sides.target, ends)
+            found = copy_progress(admin, own, sides.target)
+        stored = {number: found[number].offset if number in found else offset for number, offset in known.items()}
+        if stored == known:
+            return Reached(known, starts, ends)
+        known = stored
+    raise IllegalStateError(f"another copy with the name {own} is writing to {sides.target}")
+
+
+def _await_decisions(admin: "KafkaAdminClient", target: str, ends: Mapping[int, int]) -> None:
+    """Wait until no transaction is open below these offsets. Raises `KafkaTimeoutError`."""
+    wanted = {TopicPartition(target, number): OffsetSpec.LATEST for number in ends}
+    deadline = time.monotonic() + _OPEN_S
+    while wanted:
+        stable = admin.list_partition_offsets(wanted, isolation_level=IsolationLevel.READ_COMMITTED)
+        wanted = {tp: spec for tp, spec in wanted.items() if stable[tp].offset < ends[tp.partition]}
+        if wanted and time.monotonic() >= deadline:
+            names = ", ".join(f"{tp.topic}:{tp.partition}" for tp in sorted(wanted))
+            raise KafkaTimeoutError(f"a transaction on {names} has been open for {_OPEN_S:g} s")
+        if wanted:
+            time.sleep(_PAUSE_S)
+
+
+def _equal(sides: Sides, progress: Mapping[int, int]) -> Reached:
+    """Return the same for a copy with equal offsets. Records that it has not confirmed yet are left out."""
+    starts, ends = offset_range(sides.to, sides.target, progress)
+    return Reached(dict(progress), starts, {number: min(ends[number], each) for number, each in progress.items()})
+
+
+def copy_progress(admin: "KafkaAdminClient", name: str, target: str) -> dict[int, OffsetAndMetadata]:
+    """Return the source offsets that a copy has reached, by partition, with the source's topic id as metadata.
+
+    Arguments:
+        admin: an admin client for the cluster of the target.
+        name: the group of the copy.
+        target: the target of the copy.
+    """
+    from kafka.errors import GroupIdNotFoundError
+
+    try:
+        committed = admin.list_group_offsets([name], require_stable=True)[name]
+    except GroupIdNotFoundError:
+        return {}
+    return {tp.partition: each for tp, each in committed.items() if tp.topic == target and each.offset >= 0}
 
 
 def translated(offset: int, source: Tail, target: Tail, start: int, end: int) -> int | None:

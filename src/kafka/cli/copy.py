@@ -20,15 +20,19 @@ from kafka.cli.session import Session
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from kafka.admin import KafkaAdminClient
     from kafka.cli.consume.source import Source
     from kafka.cli.copied_groups import GroupTranslation
     from kafka.producer import KafkaProducer
     from kafka.record import Columns
-    from kafka.structs import OffsetAndMetadata, TopicPartition
+    from kafka.structs import TopicPartition
 
 _TRANSACTION_RECORDS = 20_000
 _TRANSACTION_S = 2.0
+_NO_OTHER = (
+    ". If there is no other copy, this one was paused during a transaction for longer than transaction_timeout_ms, for "
+    "instance on a suspended machine: start it again"
+)
+"""What else may have happened if it is not known that another copy runs: brokers answer with the same error."""
 _NO_EFFECT = {
     "transactional_id": "use --name",
     "group_id": "use --name",
@@ -130,7 +134,7 @@ def command(
     if with_groups or groups:
         from kafka.cli.copied_groups import GroupTranslation
 
-        copy.groups = GroupTranslation(copy.sides, name, groups)
+        copy.groups = GroupTranslation(copy.sides, name, groups, keeps_offsets=keep_offsets)
     bounds = _Bounds(partitions, start, end, follow, restart)
     if dry_run:
         copy.open(bounds).close()
@@ -180,17 +184,6 @@ def _explained(rows: list[dict[str, Any]]) -> str:
             "because others have written to it, or because of compaction"
         )
     return f"offsets of {groups} were not translated ({failed[0]['error']}): a group must have no members on the target"
-
-
-def _progress(other: "KafkaAdminClient", name: str, target: str) -> "dict[int, OffsetAndMetadata]":
-    """Return the source offsets that a copy has reached, by partition, with the source's topic id as metadata."""
-    from kafka.errors import GroupIdNotFoundError
-
-    try:
-        committed = other.list_group_offsets([name], require_stable=True)[name]
-    except GroupIdNotFoundError:
-        return {}
-    return {tp.partition: each for tp, each in committed.items() if tp.topic == target and each.offset >= 0}
 
 
 class _Topic(NamedTuple):
@@ -259,10 +252,11 @@ class _Copy:
 
     def _done(self, every: "list[TopicPartition]") -> "dict[TopicPartition, int]":
         """Return the progress of an earlier copy. Raises `click.ClickException` if it copied another topic."""
+        from kafka.cli.copied_groups import copy_progress
         from kafka.cli.topic_ranges import offsets_at
 
         with self._to.admin() as other:
-            found = _progress(other, self._name, self._target)
+            found = copy_progress(other, self._name, self._target)
         done = {tp: found[tp.partition] for tp in every if tp.partition in found}
         if not done:
             return {}
@@ -307,9 +301,9 @@ class _Copy:
             producer.init_transactions()  # fences other copies with this name, so that their progress is final
             with closing(self.open(bounds)) as reading:
                 reading.on_pause = self._follow_groups
-                producer.begin_transaction()
-                self._commit(producer, 0)  # lets the next run know where this one began, even if it copies nothing
                 try:
+                    producer.begin_transaction()
+                    self._commit(producer, 0)  # lets the next run know where this one began, even if it copies nothing
                     self._copy(reading, producer)
                 except TopicRecreatedError:
                     raise click.ClickException(
@@ -353,7 +347,7 @@ class _Copy:
             f"another copy with the same name (transactional id {self._name}) has {'' if since else 'probably '}started"
             f"{since}, and has replaced this one. No record is lost or copied twice: the other copy continues after "
             "the last transaction of this one. Let it run, or stop it and start this copy again. A copy of other "
-            "topics, or to another target, needs another --name"
+            f"topics, or to another target, needs another --name{'' if since else _NO_OTHER}"
         )
 
     def _since(self) -> str:

@@ -117,7 +117,8 @@ def folded_runs(events: Iterable[Event], limits: Limits = ARCHIVED, replays: Lim
     runs: dict[_Key, list[Event]] = {}
     backfills: list[Event] = []
     for event in events:
-        (backfills if event.run == "backfill" else runs.setdefault((event.run, event.run_id), [])).append(event)
+        is_folded = event.run in ("stream", "replay")
+        (runs.setdefault((event.run, event.run_id), []) if is_folded else backfills).append(event)
     groups = _without_repeated(runs)
     streams = _grouped(group for group in groups if group.run == "stream")
     replayed = _grouped(group for group in groups if group.run == "replay")
@@ -233,10 +234,15 @@ def _without_covers(events: Sequence[Event]) -> list[Event]:
 
 
 def _removed(directory: Path, names: Iterable[str]) -> list[str]:
-    """Remove files whose events are in `ENDED_RUNS`. Returns the names of those that could not be removed."""
+    """Remove files whose events are in `ENDED_RUNS`. Returns the names of those that could not be removed.
+
+    Other files are never removed, whatever the names are.
+    """
     remaining = []
     for name in names:
         path = directory / name
+        if path.parent != directory or path.suffix != ".jsonl" or name == ENDED_RUNS:
+            continue
         with contextlib.suppress(OSError):  # on Windows, somebody may read it
             path.unlink(missing_ok=True)
             continue

@@ -42,7 +42,7 @@ class Limits:
 
 
 RUNNING = Limits()
-"""For the file of the stream that runs: at most 4,500 events, or about 4.5 MB."""
+"""For the file of the stream that runs: about 4,500 events, or 4.5 MB, at most."""
 ENDED = Limits(newest=100, excess=0, each=20, folds=50)
 """For the file of an earlier stream: 150 events, or about 150 KB."""
 _LONG = 400_000
@@ -51,6 +51,9 @@ _LONG = 400_000
 
 def fold(events: Iterable[Event], limits: Limits) -> list[Event]:
     """Fold old micro-batches of a run of the stream. Pure.
+
+    The first micro-batch keeps an event of its own: the run before may have been killed when it had recorded the same
+    one, and histories count it once as long as both have events of their own.
 
     Arguments:
         events: all events of the run, oldest first.
@@ -62,7 +65,8 @@ def fold(events: Iterable[Event], limits: Limits) -> list[Event]:
     last = {event.batch: at for at, event in enumerate(events) if event.kind == "batch"}
     # Within a run, Spark repeats a micro-batch with the same number and offsets; only the last one counts.
     kept = [event for at, event in enumerate(events) if not _is_repeated(events, last, at, event)]
-    batches = fold_batches(in_order(event for event in kept if event.kind == "batch"), limits)
+    batches = in_order(event for event in kept if event.kind == "batch")
+    batches = [*batches[:1], *fold_batches(batches[1:], limits)]
     first = next((at for at, event in enumerate(kept) if event.kind == "batch"), len(kept))
     rest = [event for event in kept[first:] if event.kind != "batch"]
     return [*kept[:first], *batches, *rest]

@@ -178,8 +178,9 @@ class Event:
 
     @property
     def moment(self) -> datetime.datetime:
-        """The time as an object, with a time zone."""
-        return datetime.datetime.fromisoformat(self.time)
+        """The time as an object, with a time zone; UTC if it names none."""
+        found = datetime.datetime.fromisoformat(self.time)
+        return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found
 
 
 def to_json(event: Event) -> str:
@@ -204,6 +205,11 @@ def from_json(line: str) -> Event:
             name: SourceCounts(**_known(SourceCounts, source) | {"ranges": _ranges(source.get("ranges") or {})})
             for name, source in (given.get("sources") or {}).items()
         }
+        for source in counts.values():
+            for failed in source.rules.values():
+                _check("rules", failed, (int,))
+        for covered in given.get("covers") or ():
+            _check("covers", covered, (str,))
         folded, earlier = given.get("folded"), given.get("earlier")
         parts = {
             "folded": None if folded is None else Folded(**_known(Folded, folded)),
@@ -302,13 +308,49 @@ def _parsed(path: Path, number: int, line: bytes) -> Event:
         raise ValueError(f"{path}:{number}: {error}; correct or remove this line") from error
 
 
+_TYPES: Mapping[str, tuple[type[Any], ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "str": (str,),
+    "Kind": (str,),
+    "Run": (str,),
+    "bool": (bool,),
+    "Mapping[str, Any]": (dict,),
+    "Mapping[str, int]": (dict,),
+    "Sequence[str]": (list,),
+}
+"""The types of JSON for the types of fields."""
+_LARGEST = 2**63
+"""Limit of numbers. Larger ones cannot be converted to Spark's types, and quotients of them overflow."""
+
+
 def _known(model: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    names = {field.name for field in dataclasses.fields(model)}
-    return {name: value for name, value in given.items() if name in names}
+    """Return the fields of a model. Raises `TypeError` for a value of another type."""
+    found = {}
+    for field in dataclasses.fields(model):
+        if field.name in given:
+            value, kind = given[field.name], str(field.type)
+            if not (value is None and kind.endswith(" | None")):
+                _check(field.name, value, _TYPES.get(kind.removesuffix(" | None"), (object,)))
+            found[field.name] = value
+    return found
+
+
+def _check(name: str, value: Any, types: tuple[type[Any], ...]) -> None:
+    """Raise `TypeError` unless a value has one of these types. Numbers must be finite, and have at most 64 bits."""
+    is_valid = isinstance(value, types)
+    if is_valid and int in types:
+        is_valid = not isinstance(value, bool) and -_LARGEST <= value < _LARGEST
+    if not is_valid:
+        raise TypeError(f"{name}: {value!r:.80}")
 
 
 def _ranges(given: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, int]]:
-    return {name: (each[0], each[1]) for name, each in given.items()}
+    found = {name: (start, end) for name, (start, end) in given.items()}
+    for each in found.values():
+        for offset in each:
+            _check("ranges", offset, (int,))
+    return found
 
 
 class EventFile:

@@ -218,7 +218,7 @@ def _stamp(folder: Path, started: datetime.datetime) -> str:
     count as the newest one.
     """
     newest = max((path.name for path in folder.glob("*.jsonl")), default="")
-    with contextlib.suppress(ValueError):  # a name without a time
+    with contextlib.suppress(ValueError, OverflowError):  # a name without a time, or with the last one of all
         last = datetime.datetime.strptime(newest.partition("-")[0], _STAMP).replace(tzinfo=datetime.UTC)
         started = max(started, last + datetime.timedelta(microseconds=1))
     return started.strftime(_STAMP)

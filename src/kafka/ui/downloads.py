@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from kafka.display.page_elements import time
 from kafka.errors import KafkaError, error_text
@@ -24,6 +24,7 @@ from kafka.ui.message_rows import decoded
 from kafka.ui.page_registry import RecordText
 from kafka.ui.search import Progress, Search
 from kafka.ui.shared_state import Ui
+from kafka.ui.streams import StreamedResponse
 
 _MOST_PARQUET_BYTES = 256 << 20
 _COLUMNS = ("topic", "partition", "offset", "timestamp", "time", "key", "value", "headers")
@@ -42,7 +43,7 @@ async def download(ui: Ui, given: Mapping[str, str]) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{stem or "messages"}.{kind}"'}
     if kind == "parquet":
         return Response(await _parquet(ui, search), media_type=media_type, headers=headers)
-    return StreamingResponse(made(ui, search), media_type=media_type, headers=headers)
+    return StreamedResponse(made(ui, search), media_type=media_type, headers=headers)
 
 
 async def _batches(ui: Ui, search: Search) -> AsyncIterator[tuple[list[Found], list[RecordText]]]:

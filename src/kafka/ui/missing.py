@@ -88,7 +88,7 @@ def similar(name: str, known: Iterable[str]) -> list[str]:
     wanted = {text[at : at + 2] for at in range(len(text) - 1)}
 
     def similarity(other: str) -> float:
-        text = f" {other.casefold()} "
+        text = f" {other[:_COMPARED].casefold()} "
         return 2 * sum([pair in text for pair in wanted]) / (len(wanted) + len(text) - 1)
 
     rated = ((similarity(each), each) for each in known)

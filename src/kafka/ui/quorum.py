@@ -59,8 +59,9 @@ async def read_quorum(admin: "AsyncKafkaAdminClient") -> Quorum | str:
         return f"The cluster did not describe its quorum within {_PATIENCE_S:g} s."
     except KafkaError as error:
         return f"The cluster does not describe its quorum: {error_text(error)}"
-    (partition,) = described["topics"][0]["partitions"]
-    return _quorum(partition)
+    partitions = described["topics"][0]["partitions"]
+    problem = partitions[0].get("error") if partitions else "the response contains no partition"
+    return f"The cluster does not describe its quorum: {problem}" if problem else _quorum(partitions[0])
 
 
 def _quorum(partition: Mapping[str, Any]) -> Quorum:

@@ -14,7 +14,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
@@ -56,6 +56,7 @@ from kafka.ui.schemas_page import no_schema, schema_page, schemas_page
 from kafka.ui.security_pages import acls_page, quotas_page, users_page
 from kafka.ui.shared_state import Entrance, Ui, UiSettings, connected
 from kafka.ui.spark_page import spark_page, spark_part
+from kafka.ui.streams import StreamedResponse
 from kafka.ui.tail_page import tail_events, tail_page
 from kafka.ui.topic_changes import add_partitions, change_config, delete_group, delete_records, delete_topic
 from kafka.ui.topics_page import topic_page, topic_part, topics_page, topics_part
@@ -232,7 +233,7 @@ def _streamed(ui: Ui, made: Callable[[Ui, Mapping[str, str]], AsyncGenerator[Htm
                 async for part in parts:
                     yield part.encode("utf-8", "backslashreplace")
 
-        return StreamingResponse(body(), media_type="text/html")
+        return StreamedResponse(body(), media_type="text/html")
 
     return answer
 
@@ -257,7 +258,7 @@ def _tail_events(ui: Ui) -> Answer:
                 async for each in events:
                     yield each
 
-        return StreamingResponse(body(), media_type="text/event-stream")
+        return StreamedResponse(body(), media_type="text/event-stream")
 
     return answer
 
@@ -275,7 +276,7 @@ def _events(ui: Ui) -> Answer:
                 async for is_news in moments:
                     yield event(await news(ui, name, request.query_params)) if is_news else b": still here\n\n"
 
-        return StreamingResponse(body(), media_type="text/event-stream")
+        return StreamedResponse(body(), media_type="text/event-stream")
 
     return answer
 

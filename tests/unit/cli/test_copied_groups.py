@@ -1,5 +1,7 @@
 """`kafka copy --groups`: groups continue on a copy without losing records."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -168,6 +170,63 @@ def test_a_following_copy_translates_offsets_when_it_is_stopped_and_says_what_re
     assert done.exit_code == (130 if end is KeyboardInterrupt else 143)
     assert "stopped: up to 7 records remain; the same command continues there" in done.stderr
     assert next_records(cli, group, target) == [24, 25, 26]
+
+
+def interrupted_after(monkeypatch: pytest.MonkeyPatch, target: Any, method: str, call: int) -> None:
+    """Interrupt a command as soon as a method has done its work for this call of it, counted from 1."""
+    original, calls = getattr(target, method), [0]
+
+    def interrupt(self: Any, *given: Any) -> Any:
+        result = original(self, *given)
+        calls[0] += 1
+        if calls[0] == call:
+            raise KeyboardInterrupt
+        return result
+
+    monkeypatch.setattr(target, method, interrupt)
+
+
+@pytest.mark.parametrize("keep", [(), ("--keep-offsets",)], ids=["", "equal"])
+def test_a_group_skips_no_records_if_a_copy_is_interrupted_when_they_are_written_but_not_confirmed(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch, keep: tuple[str, ...]
+) -> None:
+    source = topic(3)
+    target = f"{source}-copy"
+    send(broker, source, range(30), transactional=False)
+    cli("copy", source, target, *keep)
+    send(broker, source, range(30, 60), transactional=False)
+    cli("groups", "set-offsets", source, *(f"-o{source}:{p}:10" for p in range(3)))
+    if keep:
+        interrupted_after(monkeypatch, KafkaProducer, "flush", 4)  # the first one has no records
+    else:
+        interrupted_after(monkeypatch, KafkaProducer, "commit_transaction", 4)  # the first one has no records
+    done = cli.run("copy", source, target, "--follow", "--group", source, *keep)
+    assert done.exit_code == 130
+    assert next_records(cli, source, target) == [30, 31, 32]
+
+
+def test_a_group_skips_no_records_that_another_copy_with_the_same_name_has_written(
+    cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = topic(3)
+    target = f"{source}-copy"
+    send(broker, source, range(30), transactional=False)
+
+    def replaced(on_pause: Callable[[], None]) -> None:
+        send(broker, source, range(30, 60), transactional=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "kafka_columnar", "copy", "-b", broker.bootstrap_servers, source, target],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        cli("groups", "set-offsets", source, *(f"-o{source}:{p}:10" for p in range(3)))
+        on_pause()
+
+    polled(monkeypatch, 30, replaced, KeyboardInterrupt)
+    assert cli.run("copy", source, target, "--follow", "--group", source).exit_code == 130
+    assert next_records(cli, source, target) == [30, 31, 32]
 
 
 def test_records_that_an_interrupted_copy_with_equal_offsets_has_not_confirmed_remain(

@@ -115,20 +115,23 @@ def test_a_copy_resumes_after_the_records_of_a_fenced_copy(
     assert by_partition(cli, target) == by_partition(cli, source)
 
 
-@pytest.mark.parametrize("knows_since", [True, False])
+@pytest.mark.parametrize(("knows_since", "at_first"), [(True, False), (False, False), (False, True)])
 def test_a_copy_that_another_one_replaces_says_so(
-    cli: Cli, source: str, broker: EmbeddedBroker, knows_since: bool, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, source: str, broker: EmbeddedBroker, knows_since: bool, at_first: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit, others = KafkaProducer.commit_transaction, []
 
     def commit_after_another_started(producer: KafkaProducer[Any, Any]) -> None:
-        commit(producer)
+        if not at_first:
+            commit(producer)
         if not others:
             others.append(KafkaProducer(bootstrap_servers=broker.bootstrap_servers, transactional_id="c"))
             others[0].init_transactions()
             if knows_since:
                 others[0].begin_transaction()
                 others[0].send(source, b"v").get(60)
+        if at_first:
+            commit(producer)
 
     monkeypatch.setattr(KafkaProducer, "commit_transaction", commit_after_another_started)
     error = cli.fails("copy", source, f"{source}-copy", "--name", "c")
@@ -136,6 +139,7 @@ def test_a_copy_that_another_one_replaces_says_so(
     begun = "started (its current transaction began at 20" if knows_since else "probably started, and has replaced"
     assert f"another copy with the same name (transactional id c) has {begun}" in error
     assert "Let it run, or stop it and start this copy again." in error
+    assert ("this one was paused during a transaction for longer than transaction_timeout_ms" in error) != knows_since
 
 
 @pytest.mark.slow

@@ -60,10 +60,17 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     assert f"does not exist: there is no folder {str(tmp_path / 'nowhere')!r}." in result.stderr
 
 
-def test_without_files_nearby_nothing_is_suggested(tmp_path: Path) -> None:
-    result = run(tmp_path / "p.yaml")
+@pytest.mark.parametrize("name", ["p.yaml", f"{'p' * 300}.yaml"], ids=["short", "too long for a file"])
+def test_without_files_nearby_nothing_is_suggested(tmp_path: Path, name: str) -> None:
+    result = run(tmp_path / name)
     assert result.exit_code == 2
     assert result.stderr.rstrip().endswith("does not exist.")
+
+
+def test_a_folder_whose_name_is_too_long_does_not_exist(tmp_path: Path) -> None:
+    result = run(tmp_path / ("p" * 300) / "p.yaml")
+    assert result.exit_code == 2
+    assert result.stderr.rstrip().endswith("'.")
 
 
 def test_problems_and_their_exit_status(file: Path) -> None:

@@ -57,6 +57,11 @@ def test_the_name_of_the_output_file(tmp_path: Path) -> None:
     assert unquoted.output_file(writing) is None  # closed
 
 
+def test_topics_may_have_such_names_without_a_condition(cli: Cli) -> None:
+    cli("produce", "like", stdin="a\n")
+    assert cli("consume", "like") == "a\n"
+
+
 @pytest.mark.parametrize("word", ["=", "and", "LIKE"])
 def test_words_of_a_condition_are_no_topics(cli: Cli, word: str) -> None:
     error = cli.fails("consume", "t", "--where", "value.status", word, "PAID", status=2)

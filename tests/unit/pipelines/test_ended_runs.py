@@ -507,6 +507,37 @@ def test_files_that_cannot_be_removed_are_not_read_again(tmp_path: Path, monkeyp
     assert facts(read_events(directory)) == before
 
 
+@pytest.mark.parametrize("name", ["../secret.jsonl", "/secret.jsonl", "..", "notes.txt", ENDED_RUNS, "sub/1.jsonl"])
+def test_only_files_of_events_are_removed_whatever_a_file_says(tmp_path: Path, name: str) -> None:
+    directory = PipelineDirectory(tmp_path / "pipeline")
+    folder = directory.events
+    folder.mkdir(parents=True)
+    name = name.replace("/secret", f"{tmp_path}/secret") if name.startswith("/") else name
+    start = dataclasses.replace(Sample().run(1).events[0], covers=(name, "0001.jsonl"))
+    for path in (folder / name, folder / "0001.jsonl"):
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists():
+            path.write_text(to_json(start) + "\n")
+    (folder / ENDED_RUNS).write_text(to_json(start) + "\n")
+    fold_ended_runs(directory)
+    assert (folder / name).exists()
+    assert not (folder / "0001.jsonl").exists()
+
+
+def test_runs_of_a_kind_that_a_later_version_has_remain(tmp_path: Path) -> None:
+    """Only streams and replays are folded, so nothing else is lost."""
+    directory = PipelineDirectory(tmp_path)
+    for number in range(8):
+        file = EventFile(directory.events, f"{number:04}")
+        for event in Sample(number).run(1).events:
+            file.append(dataclasses.replace(event, run_id=f"{number}", run="later" if number == 1 else "stream"))  # type: ignore[arg-type]
+    expected = [each for each in read_events(directory.events) if each.run == "later"]
+    fold_ended_runs(directory)
+    assert not (directory.events / "0001.jsonl").exists()
+    found = [each for each in read_events(directory.events) if each.run == "later"]
+    assert [dataclasses.replace(each, covers=()) for each in found] == expected != []
+
+
 def test_runs_remain_in_their_files_if_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -20,6 +20,7 @@ from kafka.pipelines.audit.ledger import Ledger
 from kafka.pipelines.audit.micro_batches import gaps, joined, overlaps, whole, without_event
 from kafka.pipelines.audit.scope import scope_of
 from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.ended_runs import folded_runs
 from kafka.pipelines.event_folding import FoldingEventFile, Limits, adjoin, fold, fold_ended, in_order
 from kafka.pipelines.events import (
     ENDED_RUNS,
@@ -112,10 +113,10 @@ def test_the_number_of_events_is_bounded() -> None:
         kept.append(event)
         if len(kept) % 9 == 0:
             kept = fold(kept, SMALL)
-            assert len(kept) <= 1 + 4 + 5 + 1
+            assert len(kept) <= 1 + 1 + 4 + 5 + 1
     kept = fold(kept, SMALL)
     folded = [each for each in kept if each.folded is not None]
-    assert [each.first for each in folded] == [0, *[(each.batch or 0) + 1 for each in folded[:-1]]]
+    assert [each.first for each in folded] == [1, *[(each.batch or 0) + 1 for each in folded[:-1]]]
     assert sum(each.batches for each in kept if each.kind == "batch") == 1_000
 
 
@@ -173,6 +174,26 @@ def test_a_micro_batch_that_was_recovered_too_late_takes_its_place(given: str, e
     assert " ".join(f"{each.batch}@{each.moment.second}" for each in in_order(events)) == expected
 
 
+def test_a_micro_batch_that_the_killed_run_before_has_recorded_counts_once_after_the_run_is_folded() -> None:
+    batches = [each for each in random_run(1) if each.kind == "batch"][:40]
+    start = Sample().run(1).events[0]
+    killed = [dataclasses.replace(each, run_id="killed") for each in (start, *batches[:11])]
+    again = [dataclasses.replace(each, run_id="again") for each in (start, *batches[10:])]
+    folded = fold(again, Limits(newest=5, excess=0, each=4, folds=3))
+    assert len(folded) < len(again)
+    assert sums([*killed, *folded]) == sums([*killed, *again])
+    both = folded_runs([*killed, *folded], Limits(newest=5, excess=0, each=4, folds=3))
+    assert sums(both) == sums([*killed, *again])
+
+
+def test_a_time_without_a_zone_is_in_utc() -> None:
+    """As another program may write it."""
+    first, second = Sample().run(2).events[:2]
+    naive = dataclasses.replace(second, time=second.time.removesuffix("+00:00"))
+    assert naive.moment == second.moment
+    assert prometheus_text([first, naive]) == prometheus_text([first, second])
+
+
 def test_the_order_of_partitions_does_not_matter_for_a_repeated_micro_batch() -> None:
     ranges = {"a-0": (0, 5), "a-1": (0, 5)}
     events = [
@@ -223,7 +244,7 @@ def test_a_wrong_count_in_a_folded_micro_batch_is_found() -> None:
         return [each for each in comparison.differences() if "rows" in each]
 
     assert [each.split(";")[0] for each in differences(1)] == [
-        "micro-batches 0-7, source s, t-0 offsets 0-79: rows: 81 in the event, 80 in the audit"
+        "micro-batches 1-7, source s, t-0 offsets 10-79: rows: 71 in the event, 70 in the audit"
     ]
     assert not any("rows:" in each for each in differences(0))
 
@@ -234,7 +255,7 @@ def test_the_window_comparison_says_that_late_rows_are_folded() -> None:
         for each in Sample().run(9).events
     ]
     scope = scope_of("p", joined(fold(events, Limits(3, 0, 100, 4)), NOTHING))
-    with pytest.raises(NotCompared, match="micro-batches 0-5 have late rows, and have been folded"):
+    with pytest.raises(NotCompared, match="micro-batches 1-5 have late rows, and have been folded"):
         late_bounds(scope, {})
 
 
@@ -444,12 +465,30 @@ def test_the_report_draws_folds(tmp_path: Path) -> None:
         (b"\xff\xfe\x00binary", "can't decode byte 0xff"),
         (b"wrong", "not an event of a pipeline: 'wrong'"),
         (b"[" * 100_000, "not an event of a pipeline"),
-        (b'{"kind": "batch", "pipeline": "p", "time": 5}', "fromisoformat"),
+        (b'{"kind": "batch", "pipeline": "p", "time": 5}', "time: 5"),
         (b'{"kind": "batch", "pipeline": "p", "time": "soon"}', "Invalid isoformat string: 'soon'"),
         (b'{"kind": "batch", "pipeline": "p"}', "missing 1 required positional argument: 'time'"),
         (
             b'{"kind": "batch", "pipeline": "p", "time": "2026-11-28", "sources": {"s": {"ranges": {"t-0": [1]}}}}',
-            "index",
+            "not enough values to unpack",
+        ),
+        *(
+            (f'{{"kind": "batch", "pipeline": "p", "time": "2026-11-28", {wrong}}}'.encode(), cause)
+            for wrong, cause in (
+                ('"batch": "5"', "batch: '5'"),
+                ('"late": null', "late: None"),
+                ('"late": true', "late: True"),
+                ('"late": 1e999', "late: inf"),
+                ('"seconds": NaN', "seconds: nan"),
+                ('"number": 9223372036854775808', "number: 9223372036854775808"),
+                ('"run_id": ["a"]', r"run_id: \['a'\]"),
+                ('"covers": [5]', "covers: 5"),
+                ('"sources": {"s": {"rows": 1, "processed": 1, "dropped": 0, "dead": "0"}}', "dead: '0'"),
+                ('"sources": {"s": {"rules": {"r": "1"}}}', "missing 4 required"),
+                ('"sources": {"s": {"ranges": {"t-0": ["0", "1"]}}}', "ranges: '0'"),
+                ('"folded": {"first": 0, "batches": [], "busy": 0, "span": 0, "largest": 0}', r"batches: \[\]"),
+                ('"earlier": {"runs": -1e300}', "runs: -1e.300"),
+            )
         ),
         (b"null", "'NoneType' object"),
     ],

@@ -109,6 +109,25 @@ async def test_a_quorum_that_does_not_answer_does_not_delay_the_rest(
     assert now.controller == 1
 
 
+@pytest.mark.parametrize(
+    ("partitions", "reason"),
+    [
+        ([], "the response contains no partition"),
+        ([{"error": "NotLeaderForPartitionError: moved", "leader_id": 0}], "NotLeaderForPartitionError: moved"),
+    ],
+)
+async def test_a_quorum_without_a_description_has_a_reason_and_hides_nothing_else(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch, partitions: list[dict[str, Any]], reason: str
+) -> None:
+    async def describe_metadata_quorum() -> dict[str, Any]:
+        return {"topics": [{"partitions": partitions}]}
+
+    monkeypatch.setattr(pages.ui.admin, "describe_metadata_quorum", describe_metadata_quorum)
+    now = await look(pages.ui.admin, 0.0, Need())
+    assert now.quorum == f"The cluster does not describe its quorum: {reason}"
+    assert now.controller == 1
+
+
 async def test_the_page_of_health_lists_partitions_in_trouble(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     page = await pages.get("/health")
     assert "Healthy" in text_of(page)

@@ -1,6 +1,7 @@
 """What pages offer if something does not exist."""
 
 import re
+import time
 from collections.abc import Callable
 
 import pytest
@@ -28,6 +29,15 @@ pytestmark = pytest.mark.once
 )
 def test_similar_names_come_first(name: str, found: list[str]) -> None:
     assert similar(name, ["payments", "orders.v2", "orders", "shipments"]) == found
+
+
+def test_names_of_any_length_are_compared_quickly() -> None:
+    """A group may have a name of 32,767 letters, and the search must not delay other pages."""
+    names = [f"{number}{'ab' * 16_000}" for number in range(300)]
+    began = time.process_time()
+    assert similar("ordres", [*names, "orders"]) == ["orders"]
+    assert similar("x" * 32_767, names) == []
+    assert time.process_time() - began < 0.1
 
 
 def test_the_number_of_similar_names_is_limited() -> None:

@@ -2,14 +2,16 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 
 import pytest
+from starlette.types import Message
 
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.display.page_elements import Html
+from kafka.ui import streams
 from kafka.ui.search import Search
 from kafka.ui.tail_page import tail_events, tail_page
 from kafka.ui.tail_reader import TailPart
@@ -135,6 +137,28 @@ async def test_a_tail_updates_the_health_in_the_header(
         assert await anext(events) == b"event: health\ndata: critical\n\n"
         assert (await anext(events)).startswith(b"event: message\n")
         assert (await anext(events)).startswith(b"event: message\n"), "the health has not changed again"
+
+
+async def test_a_browser_that_reads_nothing_occupies_no_tail(
+    pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "_PATIENCE_S", 0.05)
+    sent: list[str] = []
+
+    async def body() -> AsyncIterator[bytes]:
+        async with aclosing(tail_events(pages.ui, {"topic": topic(b"a")}, "")) as events:
+            async for each in events:
+                yield each
+
+    async def send(message: Message) -> None:
+        sent.append(message["type"])
+        if message["type"] == "http.response.body":
+            assert pages.ui.tails._running == 1
+            await asyncio.Event().wait()  # as if the buffers were full
+
+    await streams.StreamedResponse(body()).stream_response(send)
+    assert sent == ["http.response.start", "http.response.body"]
+    assert pages.ui.tails._running == 0
 
 
 async def test_the_page_follows_without_scripts(pages: Pages, topic: Callable[..., str]) -> None:

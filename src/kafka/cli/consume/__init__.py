@@ -170,7 +170,8 @@ def command(
     from kafka.cli.escapes import as_typed, unescaped_option
 
     at_least_one("topic", topics)
-    _check_names(topics)
+    if where["condition"] is not None:
+        _check_names(topics)
     try:
         end = unescaped_option("--delimiter", delimiter) or b""
         between = unescaped_option("--key-separator", key_separator)

@@ -37,7 +37,7 @@ class _PipelineFile(click.Path):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             path = Path(value)
-            if path.exists():
+            if os.path.exists(path):  # unlike Path.exists(), this is False for a name that is too long
                 raise
             raise click.BadParameter(f"{error.message.rstrip('.')}{_near_files(path)}", ctx, param) from None
 
@@ -45,7 +45,7 @@ class _PipelineFile(click.Path):
 def _near_files(path: Path) -> str:
     """Return a hint for a file that does not exist: "; did you mean ...?", or the reason why there is none."""
     folder = path.parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return f": there is no folder {str(folder)!r}."
     try:
         files = sorted(each for each in folder.iterdir() if each.suffix in _ENDINGS and each.is_file())
