@@ -119,5 +119,6 @@ def _submodule(package: str, name: str) -> ModuleType:
     is_package = "__path__" in vars(sys.modules[package])
     is_there = not name.startswith("_") and "." in package and is_package and find_spec(path) is not None
     if not is_there:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        text = f"module {package!r} has no attribute {name!r}"
+        raise AttributeError(text, name=name, obj=sys.modules[package])  # tracebacks suggest a similar name
     return importlib.import_module(path)

@@ -34,7 +34,7 @@ def main(*before: str) -> NoReturn:
     except OSError as error:  # from the doctor's output
         status = 1
         if not isinstance(error, BrokenPipeError):
-            print(f"Error: {error.strerror or error}", file=sys.stderr)
+            print(f"Error: cannot write to standard output: {error.strerror or error}", file=sys.stderr)
     sys.exit(flushed(status))
 
 

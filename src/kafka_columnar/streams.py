@@ -54,7 +54,7 @@ def flushed(status: Status) -> Status:
         sys.stdout.flush()
     except OSError as error:
         if not status and not isinstance(error, BrokenPipeError):
-            _complain(f"Error: {error.strerror or error}")
+            _complain(f"Error: cannot write to standard output: {error.strerror or error}")
         _give_up(sys.stdout)
         status = status or 1
     try:

@@ -9,6 +9,19 @@ which use the parts that `broker` assembles: topics (`topic_store`) with their `
 groups and `fetch_sessions`. `registry` is the broker's schema registry.
 """
 
-from kafka.broker.embedded import EmbeddedBroker, run
+from typing import TYPE_CHECKING, Any
+
+from kafka import _old_names
+
+if TYPE_CHECKING:
+    from kafka.broker.embedded import EmbeddedBroker as EmbeddedBroker
+    from kafka.broker.embedded import run as run
 
 __all__ = ["EmbeddedBroker", "run"]
+
+_HOMES = dict.fromkeys(__all__, "kafka.broker.embedded")
+
+
+def __getattr__(name: str) -> Any:
+    """Load the broker on first use, because `kafka broker --help` needs only its settings."""
+    return _old_names.of_a_package(__name__, name, _HOMES)

@@ -17,8 +17,7 @@ import click
 
 from kafka import broker
 from kafka.broker.broker_settings import BrokerSettings
-from kafka.broker.registry.http_server import RegistryPortError
-from kafka.cli.common_options import ask_password, host_option, port_option
+from kafka.cli.common_options import ask_password, host_option, port_option, port_problem
 from kafka.errors import IllegalStateError, KafkaConfigurationError
 
 _WITHOUT_OPTION = frozenset({"topic_defaults", "users"})
@@ -126,14 +125,16 @@ def _by_options(text: str) -> str:
 
 def _not_opened(error: OSError, host: str, port: int) -> str:
     """Explain why the broker could not be started, and name the option to change."""
+    from kafka.broker.registry.http_server import RegistryPortError
+
     code = error.errno or 0
     if type(error) is OSError and error.errno is None:  # raised by asyncio since Python 3.13 if binding fails
         code = errno.EADDRNOTAVAIL
     why = os.strerror(code) if code in errno.errorcode else error.strerror or str(error)
     if isinstance(error, RegistryPortError):
         return f"{error.strerror}; choose another with --registry-port (0 picks a free one)"
-    if error.errno == errno.EADDRINUSE:
-        return f"port {port} is in use; choose another with --port (0 picks a free one)"
+    if problem := port_problem(error, port):
+        return problem
     if isinstance(error, socket.gaierror):
         return (
             f"--host {host}: {error.strerror}; expected an address of this machine, or 0.0.0.0 for all of its addresses"
@@ -142,8 +143,6 @@ def _not_opened(error: OSError, host: str, port: int) -> str:
         return f"--host {host}: {why}; expected an address of this machine, or 0.0.0.0 for all of its addresses"
     if error.filename is not None:
         return f"--data-dir: {error.filename}: {why}"
-    if error.errno == errno.EACCES:
-        return f"port {port}: {why}; choose another with --port: ports from 1024 need no special privileges"
     return why
 
 

@@ -181,7 +181,9 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
         content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise KafkaConfigurationError(f"the profiles file cannot be read: {file}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise KafkaConfigurationError(f"{file} is not text in UTF-8, as TOML files are") from None
+    except tomllib.TOMLDecodeError as error:
         raise KafkaConfigurationError(f"{file} is not a TOML file: {error}") from None
     wanted = wanted or content.get("default")
     if wanted is None:

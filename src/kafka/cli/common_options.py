@@ -1,8 +1,10 @@
 """Options that commands share: the connection to the cluster, the output format, and others."""
 
 import codecs
+import errno
 import functools
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -391,6 +393,16 @@ def port_option(default: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         show_default=True,
         help="Port; 0 picks a free one.",
     )
+
+
+def port_problem(error: OSError, port: int) -> str | None:
+    """Explain why a command cannot listen on a port, and name the option to change; None for other errors."""
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is in use; choose another with --port (0 picks a free one)"
+    if error.errno == errno.EACCES and error.filename is None:
+        why = os.strerror(errno.EACCES)
+        return f"port {port}: {why}; choose another with --port: ports from 1024 need no special privileges"
+    return None
 
 
 def host_option(remark: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -109,6 +109,9 @@ def command(
     --groups lets consumer groups continue on the target: each gets the offset of the first record that it has not
     committed on the source. With --follow, this is repeated every ten seconds, and once more when the copy is stopped.
     """
+    from kafka.coordinator.offset_arguments import check_topic_name
+
+    check_topic_name(target)
     if follow and end is not None:
         raise click.UsageError("--follow never ends: leave out --to or --follow")
     if keep_offsets and (start is not None or restart or name or dry_run):

@@ -123,6 +123,8 @@ def _told(error: BaseException) -> tuple[str, int]:
     if isinstance(error, OSError):
         if error.filename is not None and error.strerror:
             return f"{error.filename}: {error.strerror}", FAILED
+        if error.errno in (errno.ENOSPC, errno.EBADF):
+            return f"cannot write to standard output: {error.strerror}", FAILED
         return error.strerror or str(error), FAILED
     if home in ("pyspark", "py4j"):
         return f"Spark failed: {error}", FAILED
@@ -136,6 +138,11 @@ def _not_installed(error: ModuleNotFoundError) -> str:
     name = (error.name or "").partition(".")[0]
     if name in ("", *_OURS):
         raise error
+    if name in sys.stdlib_module_names:
+        return (
+            f"cannot import Python's own module {name!r}: the installation of Python is incomplete, or this user may "
+            f"not read {sys.base_prefix}"
+        )
     extra = _EXTRAS.get(name, "demo")
     return (
         f"this command needs {name!r}, which is not installed; install it with: pip install 'kafka-columnar[{extra}]'"

@@ -12,6 +12,10 @@ from kafka.cli.common_options import ParamType
 Position = str | int | datetime.datetime | datetime.timedelta
 
 _EDGES = {"earliest": "earliest", "beginning": "earliest", "start": "earliest", "latest": "latest", "end": "latest"}
+_OTHER_WORDS = dict.fromkeys(("begin", "first", "oldest"), "earliest") | dict.fromkeys(
+    ("now", "last", "newest"), "latest"
+)
+"""Words that are no positions, and what they probably stand for."""
 _AGO = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)( ago)?")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _LAST_OFFSET = 2**63 - 1
@@ -46,7 +50,14 @@ def parse_position(text: str) -> Position:
     try:
         return datetime.datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"expected {FORMS}, got {text!r}") from None
+        raise ValueError(f"expected {FORMS}, got {text!r}{_suggestion(text.lower())}") from None
+
+
+def _suggestion(word: str) -> str:
+    from kafka.config.option import nearest  # only errors need it
+
+    meant = _OTHER_WORDS.get(word)
+    return f"; did you mean {meant!r}?" if meant else nearest(word, _EDGES, cutoff=0.7)
 
 
 def parse_duration(text: str) -> datetime.timedelta | None:

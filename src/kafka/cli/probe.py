@@ -81,7 +81,8 @@ def http(url: str, timeout_s: float, insecure: bool) -> None:
     except urllib.error.HTTPError as error:
         status, text = error.code, error.read(1 << 16).decode("utf-8", "replace")
     except (OSError, ValueError) as error:
-        _end(False, f"{url}: {getattr(error, 'reason', None) or error}")
+        reason = getattr(error, "reason", None) or error
+        _end(False, f"{url}: {getattr(reason, 'strerror', None) or reason}")
     _end(status < 400, f"{url}: status {status}{_reasons(text)}")
 
 

@@ -54,7 +54,9 @@ class ProfileFile:
             raise KafkaConfigurationError(
                 f"the profiles file cannot be read: {path}: {error.strerror or error}"
             ) from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise KafkaConfigurationError(f"{path} is not text in UTF-8, as TOML files are") from None
+        except tomllib.TOMLDecodeError as error:
             raise KafkaConfigurationError(f"{path} is not a TOML file: {error}") from None
 
     @property

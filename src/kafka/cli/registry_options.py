@@ -108,6 +108,11 @@ def _client(url: str | None, options: tuple[str, ...]) -> "SchemaRegistryClient"
 
 def _conf(url: str, options: tuple[str, ...]) -> dict[str, Any]:
     """Return the options of the registry's client."""
+    for each in url.split(","):
+        if not each.strip().startswith(("http://", "https://")):
+            is_plain = "://" not in each and "@" not in each  # others may contain a password
+            advice = f"; did you mean 'http://{each.strip()}'?" if is_plain else ""
+            raise click.UsageError(f"--registry expects URLs of the form http://HOST:PORT or https://HOST{advice}")
     conf: dict[str, Any] = {"url": url}
     if os.environ.get(_USER):
         conf["basic.auth.user.info"] = os.environ[_USER]

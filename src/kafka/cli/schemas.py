@@ -233,7 +233,7 @@ def _schema(file: IO[str], kind: str, references: tuple[str, ...]) -> "Schema":
     try:
         text = file.read()
     except UnicodeDecodeError as error:
-        raise click.UsageError(f"{file.name} is not text: {error}") from error
+        raise click.UsageError(f"{file.name} is not text in UTF-8: convert it, or name another file") from error
     if not text.strip():
         raise click.UsageError(f"expected a schema in {file.name}, but it is empty")
     if kind.upper() == "PROTOBUF":

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
 
 _COUNT = WholeNumber(-1, 2**31 - 1)
+"""-1 stands for the broker's default."""
 _NO_TOPIC = 3
 """The error code of UnknownTopicOrPartitionError."""
-"""-1 stands for the broker's default."""
 
 
 @click.group(name="topics", cls=CommandGroup)
@@ -121,9 +121,12 @@ def create(
     dry_run: bool,
 ) -> None:
     """Create topics."""
+    from kafka.coordinator.offset_arguments import check_topic_name
     from kafka.errors import UnsupportedVersionError
 
     at_least_one("topic", topics)
+    for each in topics:  # before any of them is created
+        check_topic_name(each)
     spec = {
         "num_partitions": partitions,
         "replication_factor": replication_factor,

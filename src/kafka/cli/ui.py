@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from kafka.cli.command_output import note
-from kafka.cli.common_options import connected, count_option, log_from, port_option
+from kafka.cli.common_options import connected, count_option, log_from, port_option, port_problem
 from kafka.cli.registry_options import with_registry_if_given
 from kafka.cli.session import Session
 from kafka.cli.ui_access import Listening, with_access
@@ -134,7 +134,18 @@ def command(
     if access.token is not None and access.token.is_new:
         note(f"Token for logging in: {access.token.token}")
     chosen = port if listening.port is None else listening.port
-    run(settings, host, chosen, lambda address: note(f"Web UI at {address} (stop it with Ctrl-C)."), _warn_unreachable)
+    try:
+        run(
+            settings,
+            host,
+            chosen,
+            lambda address: note(f"Web UI at {address} (stop it with Ctrl-C)."),
+            _warn_unreachable,
+        )
+    except OSError as error:
+        if (problem := port_problem(error, chosen)) is None:
+            raise
+        raise click.ClickException(problem) from error
 
 
 def _warn_unreachable(settings: "UiSettings", error: KafkaError) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import os
 import pathlib
-import ssl
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -200,6 +199,8 @@ def _check_tls(cert: pathlib.Path | None, key: pathlib.Path | None) -> None:
         raise click.UsageError("--tls-cert and --tls-key require each other")
     if cert is None or key is None:
         return
+    import ssl  # imports slowly
+
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(cert, key, password=_no_password)
     except (OSError, ValueError) as error:  # SSLError is an OSError

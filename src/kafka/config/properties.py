@@ -1,5 +1,6 @@
 """Reads properties files in Java's format (java.util.Properties)."""
 
+import codecs
 import os
 import re
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ def load_properties(path: "str | os.PathLike[str]", client: str | None = None) -
     """
     with open(path, "rb") as file:
         data = file.read()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise KafkaConfigurationError(f"expected text in UTF-8 in {os.fspath(path)}, found UTF-16: convert the file")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -43,7 +43,7 @@ def check_timeout(given: Any) -> float:
     """Return a timeout in its original unit. Raises `IllegalArgumentError`, also for nan."""
     number = given if type(given) is int else float(given) if isinstance(given, Real) else -1
     if not number >= 0:
-        raise AssertedArgumentError(f"a timeout must be a number of at least 0, not {given!r}")
+        raise AssertedArgumentError(f"a timeout must be a number of milliseconds of at least 0, not {given!r}")
     return number
 
 

@@ -68,7 +68,9 @@ _UNITS = {
     "d": "days",
     "w": "weeks",
 }
-_EDGES = {"beginning": "earliest", "start": "earliest", "oldest": "earliest", "end": "latest", "now": "latest"}
+_EDGES = dict.fromkeys(("begin", "beginning", "start", "first", "oldest"), "earliest")
+_EDGES |= dict.fromkeys(("end", "now", "last", "newest"), "latest")
+_FOR_START = ("begin", "beginning", "since", "offset", "starting_offsets")
 _FOR_LAST = ("limit", "n", "count", "tail", "max_records")
 _MAX_OFFSET = 2**63 - 1
 Topics = str | TopicPartition | Iterable[str | TopicPartition]
@@ -178,6 +180,9 @@ def check_options(configs: Mapping[str, Any]) -> None:
             raise KafkaConfigurationError(
                 f"option {name!r} is unknown; last=N gives the last N records of each partition, and end= stops earlier"
             )
+    for name in _FOR_START:
+        if name in configs:
+            raise KafkaConfigurationError(f"option {name!r} is unknown; start= says where to begin")
     for name in configs:
         hint = "" if name in option_table() else nearest(name, (*option_table(), *READ_ARGUMENTS))
         if any(repr(argument) in hint for argument in READ_ARGUMENTS):

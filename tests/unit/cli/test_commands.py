@@ -251,6 +251,13 @@ def test_an_invalid_broker_setting_is_wrong_use() -> None:
     assert CliRunner().invoke(commands, ["broker", "--topic-config", "retention.ms"]).exit_code == 2
 
 
+def test_a_missing_module_of_python_is_not_to_be_installed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_status(ModuleNotFoundError("No module named '_lzma'", name="_lzma")) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Error: cannot import Python's own module '_lzma': the installation of Python is incomplete")
+    assert "pip" not in said
+
+
 @pytest.mark.slow
 @pytest.mark.once
 def test_a_missing_library_is_named_with_its_extra() -> None:

@@ -227,6 +227,9 @@ def test_a_new_group_starts_at_the_given_position(cli: Cli, filled: str) -> None
     [
         ([], "at least one topic"),
         (["x", "--from", "yesterday"], "got 'yesterday'"),
+        (["x", "--until", "now"], "got 'now'; did you mean 'latest'?"),
+        (["x", "--from", "oldest"], "got 'oldest'; did you mean 'earliest'?"),
+        (["x", "--to", "Latst"], "got 'Latst'; did you mean 'latest'?"),
         (["x", "--from", "2026-01-31T18:59", "--to", "2026-01-31T18:15"], "--from is after --to"),
         (["x", "--from", "15m", "--to", "1h"], "--from is after --to"),
         (["x", "--from", "5", "--to", "4"], "--from is after --to"),
@@ -276,7 +279,11 @@ def test_an_unwritable_file_is_named(cli: Cli, filled: str) -> None:
 @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("form", ["text", "csv", "parquet", "arrow"])
 def test_a_full_disk_is_a_one_line_error(cli: Cli, filled: str, form: str) -> None:
-    assert "No space left on device" in cli.fails("consume", filled, "-f", form, "-o", "/dev/full")
+    said = cli.fails("consume", filled, "-f", form, "-o", "/dev/full")
+    assert said.startswith("Error: /dev/full: ")
+    assert "No space left on device" in said
+    if form == "text":
+        assert cli.fails("consume", filled, "--tee", "/dev/full") == said
 
 
 @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")

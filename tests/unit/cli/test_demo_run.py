@@ -1,6 +1,5 @@
 """The demo without Spark: it sends real records, and prepared results are checked and reported."""
 
-import importlib
 import json
 import pathlib
 import signal
@@ -14,7 +13,7 @@ from click.testing import CliRunner
 import kafka
 from kafka import KafkaProducer
 from kafka.cli.commands import commands
-from kafka.cli.demo import check, driver_processes, flights
+from kafka.cli.demo import check, driver_processes, flights, run
 from kafka.cli.demo.flights import read_flights
 from kafka.cli.demo.names import CHECKPOINT, Names
 from kafka.cli.demo.planted import KINDS, UNKNOWN_SCHEMA_ID
@@ -22,7 +21,6 @@ from kafka.errors import KafkaConfigurationError
 from kafka.pipelines.events import Event, EventFile, SourceCounts
 from kafka.schema_registry import SchemaRegistryClient
 
-run = importlib.import_module("kafka.cli.demo.run")  # the package contains a function of the same name
 pytestmark = pytest.mark.once
 FLIGHTS = 300
 EACH = 3

@@ -190,8 +190,8 @@ def test_share_groups_are_listed_described_reset_and_deleted(cli: Cli, topic: Ma
     ("arguments", "said"),
     [
         (["lag", "a", "--watch", "soon"], "got 'soon'"),
-        (["reset", "a"], "expected --to, --shift or --to-current"),
-        (["reset", "a", "--to", "1", "--shift", "1"], "expected --to, --shift or --to-current"),
+        (["reset", "a"], "--shift or --to-current as the new position of the group, got none of them"),
+        (["reset", "a", "--to", "1", "--shift", "1"], "as the new position of the group, got more than one of them"),
         (["reset", "--to", "1"], "expected one group"),
         (["reset", "a", "--by-duration", "long"], "got 'long'"),
         (["describe"], "at least one group"),

@@ -225,7 +225,11 @@ def test_json_values_may_have_any_type(cli: Cli, topic: MakeTopic) -> None:
     [
         (["-f", "json"], '{"value": 1}\n[]\n', "line 2 is not a record: expected an object, got list"),
         (["-f", "json"], '{"val": 1}\n', "expected an object with 'value'"),
-        (["-f", "json"], "{\n", "line 1 is not a record"),
+        (
+            ["-f", "json"],
+            "{\n",
+            ": Expecting property name enclosed in double quotes at column 2",
+        ),
         (["-f", "json"], '{"value_base64": "*"}\n', "line 1 is not a record"),
         (["-f", "csv"], "a,b\n1\n", "line 2 does not have 2 fields"),
         (["-f", "csv", "--key-column", "c"], "a,b\n1,2\n", "the columns are a, b"),
@@ -239,15 +243,73 @@ def test_json_values_may_have_any_type(cli: Cli, topic: MakeTopic) -> None:
         (["-f", "json"], '{"value": 1, "headers": [1]}\n', "expected headers as objects"),
         (["--encoding", "ascii"], "ä", "cannot encode a line in ascii"),
         (["-H", "h"], "x", "NAME=VALUE"),
+        (
+            ["-f", "json", "--key-column", "id"],
+            "{}",
+            "--key-column applies to the formats csv, parquet, arrow; ",
+        ),
+        (
+            ["--keep-partitions"],
+            "x",
+            "--keep-partitions applies to the formats json, csv, parquet, arrow; ",
+        ),
+        (["-f", "csv", "-K", ":"], "x", "--key-separator applies to the formats "),
+        (
+            ["-f", "json"],
+            '{"value": "ä"}'.encode("utf-16"),
+            "expected JSON in UTF-8, found UTF-16: convert it to UTF-8",
+        ),
+        (["-f", "json"], '{"value": "ä"}'.encode("latin-1"), "line 1 is not text in UTF-8: convert it to UTF-8"),
+        (["-f", "csv"], "a,b\n1,ä\n".encode("utf-16"), "expected text in UTF-8, found UTF-16: convert it to UTF-8"),
+        (["-f", "csv"], "a,b\n1,ä\n".encode("latin-1"), "line 2 is not text in UTF-8: convert it to UTF-8"),
         (["-D", ""], "x", "at least one character"),
         (["--encoding", "klingon"], "x", "klingon"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else each[:40],
 )
-def test_invalid_input_is_named(cli: Cli, topic: MakeTopic, options: list[str], stdin: str, said: str) -> None:
+def test_invalid_input_is_named(cli: Cli, topic: MakeTopic, options: list[str], stdin: str | bytes, said: str) -> None:
     result = cli.run("produce", topic(), *options, stdin=stdin)
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+def test_a_byte_order_mark_is_not_part_of_the_first_column(cli: Cli, topic: MakeTopic) -> None:
+    name = topic()
+    cli("produce", name, "-f", "csv", "--key-column", "id", stdin="id,name\n1,ä\n".encode("utf-8-sig"))
+    assert cli("consume", name, "-K", "=") == '1={"id": "1", "name": "ä"}\n'
+
+
+def test_lines_in_utf_16_are_sent_with_a_note(cli: Cli, topic: MakeTopic) -> None:
+    result = cli.run("produce", topic(), stdin="a\nb\n".encode("utf-16"))
+    assert result.exit_code == 0
+    assert "the input looks like UTF-16, but its bytes are sent unchanged; convert it to UTF-8" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "texts", "said"),
+    [
+        (["-f", "json"], ['{"value": 1}\n', '{"value": 2}\n{\n'], "line 2 is not a record: "),
+        (["--value", "int"], ["1\n2\n", "x\n"], "record 1: the value cannot be sent: "),
+        (["-f", "csv", "--key-column", "id"], ["id\n1\n", "name\n1\n"], "there is no key column 'id'"),
+    ],
+    ids=["json", "lines", "csv"],
+)
+def test_errors_in_files_begin_with_the_name_of_the_file(
+    cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, options: list[str], texts: list[str], said: str
+) -> None:
+    files = [tmp_path / "first", tmp_path / "second"]
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text, encoding="utf-8")
+    error = cli.fails("produce", topic(), *map(str, files), *options, status=2)
+    assert error.startswith(f"Error: {files[1]}: {said}")
+
+
+def test_an_error_of_standard_input_names_it(cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*_: object) -> None:
+        raise OSError(9, "Bad file descriptor")
+
+    monkeypatch.setattr("kafka.cli.produce.lines.chunks", read)
+    assert cli.fails("produce", topic()) == "Error: standard input: Bad file descriptor"
 
 
 def test_missing_topics_and_files_are_wrong_use(cli: Cli) -> None:

@@ -184,6 +184,15 @@ def test_mistakes_are_reported(profiles: Profiles, arguments: list[str], said: s
     assert list(profiles.content()) == ["prod"]
 
 
+def test_a_file_in_another_encoding_is_named(profiles: Profiles) -> None:
+    profiles.file.parent.mkdir(parents=True, exist_ok=True)
+    profiles.file.write_text("[prod]\n", encoding="utf-16")
+    for arguments in (("list",), ("set", "p", "-b", "x:1")):
+        result = profiles.run(*arguments)
+        assert result.exit_code == 2
+        assert result.stderr == f"Error: {profiles.file} is not text in UTF-8, as TOML files are\n"
+
+
 def test_a_command_uses_the_default_profile_and_names_complete(profiles: Profiles) -> None:
     profiles("set", "prod", "-b", "127.0.0.1:1", "-X", "bootstrap_timeout_ms=1", "--default")
     result = CliRunner().invoke(commands, ["topics", "list"], env={**SETTINGS, "KAFKA_PROFILES": str(profiles.file)})

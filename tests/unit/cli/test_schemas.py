@@ -184,7 +184,7 @@ def test_deleting(schemas: SchemasCommand) -> None:
         (["register", "s", "-", "--reference", "x"], "NAME=SUBJECT:VERSION"),
         (["list", "--registry-option", "max.retries=x"], "expects a number"),
         (["list", "--registry-option", "no.such=x"], "'no.such' is not an option"),
-        (["list", "--registry", "nowhere"], "expected http://HOST:PORT"),
+        (["list", "--registry", "nowhere:8081"], "or https://HOST; did you mean 'http://nowhere:8081'?"),
     ],
 )
 def test_wrong_use_is_a_one_line_error(schemas: SchemasCommand, arguments: list[str], said: str) -> None:

@@ -12,7 +12,8 @@ from unit.cli.cli_support import Cli
 
 pytestmark = pytest.mark.once
 
-HEAVY = {"pyarrow", "pyspark", "pandas", "numpy", "rich", "kafka.broker", "kafka.producer", "kafka.consumer"}
+HEAVY = {"pyarrow", "pyspark", "pandas", "numpy", "rich", "kafka.broker.embedded", "kafka.producer", "kafka.consumer"}
+CLIENT = {*HEAVY, "kafka.admin", "kafka.net", "kafka.wire", "asyncio", "ssl", "tempfile", "pydantic", "sqlglot", "yaml"}
 
 
 def loaded(*arguments: str) -> set[str]:
@@ -44,10 +45,32 @@ def loaded(*arguments: str) -> set[str]:
 def test_these_commands_need_no_client(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KAFKA_PROFILES", str(tmp_path / "profiles.toml"))
     found = loaded(*arguments)
-    assert not {*HEAVY, "kafka.admin", "kafka.net", "kafka.wire", "asyncio", "ssl", "tempfile"} & found
-    assert not {"pydantic", "sqlglot", "yaml"} & found
+    assert not CLIENT & found
     if arguments[:2] != ["profiles", "set"]:  # which checks the settings
         assert "kafka.config.table" not in found
+
+
+@pytest.mark.slow
+def test_no_help_page_needs_a_client() -> None:
+    code = """
+import sys
+import click
+from kafka.cli.commands import commands
+
+def show(command, parent, name):
+    before = set(sys.modules)
+    context = click.Context(command, parent, name)
+    command.get_help(context)
+    print(context.command_path, *set(sys.modules) - before)
+    for each in command.list_commands(context) if isinstance(command, click.Group) else ():
+        show(command.get_command(context, each), context, each)
+
+show(commands, None, "kafka")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert len(lines) > len(COMMANDS)
+    assert [line for line in lines if (CLIENT - {"tempfile"}) & set(line.split())] == []
 
 
 @pytest.mark.slow

@@ -31,6 +31,12 @@ def test_existing_and_missing_topics_are_errors_unless_allowed(cli: Cli) -> None
     assert "never" in cli.fails("topics", "describe", "never")
 
 
+def test_no_topic_is_created_if_a_name_is_invalid(cli: Cli) -> None:
+    said = cli.fails("topics", "create", "before", "not/valid", status=2)
+    assert said.startswith("Error: 'not/valid' is not a topic name: 1 to 249 characters of ")
+    assert "before" not in cli("topics", "list").split()
+
+
 def test_a_dry_run_creates_nothing(cli: Cli) -> None:
     assert cli("topics", "create", "dry", "--dry-run") == "dry: would be created\n"
     assert "dry" not in cli("topics", "list")

@@ -30,7 +30,11 @@ def run(command: str, *, unbuffered: bool) -> tuple[int, str, str]:
 def test_an_output_that_cannot_be_written_is_a_line_and_status_1(
     command: str, redirection: str, said: str, unbuffered: bool
 ) -> None:
-    assert run(f"{command} {redirection}", unbuffered=unbuffered) == (1, "", f"Error: {said}\n")
+    assert run(f"{command} {redirection}", unbuffered=unbuffered) == (
+        1,
+        "",
+        f"Error: cannot write to standard output: {said}\n",
+    )
 
 
 @pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "<&- 2>&-"])

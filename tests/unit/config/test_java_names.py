@@ -331,6 +331,9 @@ def test_a_properties_file_configures_a_client(tmp_path):
     assert config.connection.bootstrap_servers == (("a", 1), ("b", 2))
     assert config.connection.client_id == "café"
     assert config.security.sasl_plain_password == "pass"
+    path.write_text("acks=all", encoding="utf-16")
+    with pytest.raises(KafkaConfigurationError, match=r"expected text in UTF-8 in .*client\.properties, found UTF-16"):
+        kafka.load_properties(path)
     path.write_text("ack=all")
     with pytest.raises(KafkaConfigurationError, match=r"client\.properties: option 'ack' is unknown .*'acks'"):
         kafka.load_properties(path, "producer")

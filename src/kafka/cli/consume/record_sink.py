@@ -7,9 +7,9 @@ import pathlib
 import select
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self, TypeVar
 
 import click
 
@@ -17,6 +17,8 @@ from kafka.cli.consume.formats import Csv, Format, Style, text_format
 from kafka.cli.consume.selection import Piece
 from kafka.cli.failures import Uninterrupted
 from kafka.cli.file_formats import check_can_write, check_ending, check_installed, format_of
+
+T = TypeVar("T")
 
 
 class RecordSink:
@@ -52,8 +54,10 @@ class RecordSink:
             stack.enter_context(self._whole)
             with self._whole.block():  # an Arrow file without its header cannot be read
                 if self._tee is not None:
-                    self._tee._open(stack)
-                self._open(stack)
+                    with self._tee._named():
+                        self._tee._open(stack)
+                with self._named():
+                    self._open(stack)
             self._stack = stack.pop_all()
         return self
 
@@ -61,14 +65,14 @@ class RecordSink:
         """Open the file, and write the bytes before the first record."""
         self._out: IO[bytes] = sys.stdout.buffer
         if self._file is not None:
-            self._out = stack.enter_context(self._file.open("wb"))
+            self._out = self._entered(stack, self._file.open("wb"))
         self.is_open = True
         self._is_unread = _reader_watch(self._out)
         self._arrow = None
         if self._format is None:
             from kafka.cli.consume.arrow_formats import ArrowFile
 
-            self._arrow = stack.enter_context(ArrowFile(self._name, self._out))
+            self._arrow = self._entered(stack, ArrowFile(self._name, self._out))
         else:
             self._put(self._format.begin())
 
@@ -95,10 +99,33 @@ class RecordSink:
         copy = b"" if self._tee is None else self._tee._encoded(piece)
         with self._whole.block():
             if self._tee is not None:
-                self._tee._write(piece, copy)
-            self._write(piece, data)
+                with self._tee._named():
+                    self._tee._write(piece, copy)
+            with self._named():
+                self._write(piece, data)
             self.records += len(piece)
             written(piece)
+
+    def _entered(self, stack: contextlib.ExitStack, manager: contextlib.AbstractContextManager[T]) -> T:
+        """Enter a context manager, whose errors on leaving get the name of the file."""
+
+        def leave(*error: Any) -> bool | None:
+            with self._named():
+                return manager.__exit__(*error)
+
+        entered = manager.__enter__()
+        stack.push(leave)
+        return entered
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Add the name of the file to errors, such as that of a full disk."""
+        try:
+            yield
+        except OSError as error:
+            if self._file is not None and error.filename is None:
+                error.filename = str(self._file)
+            raise
 
     def _encoded(self, piece: Piece) -> bytes:
         return self._format.encode(piece) if self._format is not None and len(piece) else b""

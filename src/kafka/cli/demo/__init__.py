@@ -11,7 +11,6 @@ import pathlib
 import click
 
 from kafka.cli.common_options import count_option, given_before
-from kafka.cli.demo.run import run
 
 _NOT_TAKEN = {
     "--profile": "profile",
@@ -85,6 +84,8 @@ def command(
         bootstrap_servers = ",".join(before["bootstrap_servers"])
     if registry_url is not None and bootstrap_servers is None:
         raise click.UsageError("--registry needs --bootstrap-servers: the embedded broker has a registry of its own")
+    from kafka.cli.demo.run import run
+
     page = None if no_report else report or output / "report.html"
     run(bootstrap_servers=bootstrap_servers, output=output, limit=flights, page=page, registry_url=registry_url)
 

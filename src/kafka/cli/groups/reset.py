@@ -36,6 +36,7 @@ def _to(name: str) -> Any:
     return convert
 
 
+_NO_PARTITION = "UnknownTopicOrPartitionError"
 _OF_MEMBERS = frozenset({"UnknownMemberIdError", "NonEmptyGroupError", "RebalanceInProgressError"})
 """Errors that brokers return for groups with members."""
 _OTHERS = ("to_earliest", "to_latest", "to_offset", "to_datetime", "by_duration", "spec")
@@ -93,7 +94,10 @@ def reset(
     targets += [OffsetShift(0)] if to_current else []
     targets += [place(each) for each in (to, *(others[name] for name in _OTHERS)) if each is not None]
     if len(targets) != 1:
-        raise click.UsageError("expected --to, --shift or --to-current as the new position of the group")
+        raise click.UsageError(
+            "expected --to, --shift or --to-current as the new position of the group, got "
+            f"{'none of them' if not targets else 'more than one of them'}"
+        )
     with session.admin() as admin:
         wanted = partitions_of(admin, scope)
         moves = _Moves(admin, group, targets[0], wanted)
@@ -198,7 +202,15 @@ def _show(session: Session, admin: "KafkaAdminClient", rows: list[dict[str, Any]
         click.echo("nothing was changed", err=True)
     failed = sorted({row["error"] for row in rows if row["error"]})
     if failed:
-        why = _members(admin, rows[0]["group"]) if _OF_MEMBERS.issuperset(failed) else ", ".join(failed)
+        why = ", ".join(failed)
+        if _OF_MEMBERS.issuperset(failed):
+            why = _members(admin, rows[0]["group"])
+        elif failed == [_NO_PARTITION]:
+            missing = [f"{row['topic']}:{row['partition']}" for row in rows if row["error"]]
+            why = (
+                f"there is no partition {', '.join(missing)}; see 'kafka topics describe {rows[0]['topic']}' "
+                f"({_NO_PARTITION})"
+            )
         raise click.ClickException(f"offsets {'would not be' if dry_run else 'were not'} changed: {why}")
 
 

@@ -24,7 +24,16 @@ from kafka.cli.file_formats import LINES, check_installed, format_of
 from kafka.cli.session import Session
 from kafka.cli.typed_values import Translator, Typed, note_likely_mistakes, typed_bytes, with_typed_values
 
-_FORMATS = (*LINES, "json", "csv", "parquet", "arrow")
+_TABLES = ("csv", "parquet", "arrow")
+_FORMATS = (*LINES, "json", *_TABLES)
+_APPLY_TO = {
+    "key_separator": LINES,
+    "encoding": LINES,
+    "null": (*LINES, "csv"),
+    "keep_partitions": ("json", *_TABLES),
+    "key_column": _TABLES,
+}
+"""Options that only some formats have, and these formats."""
 
 
 @click.command(name="produce")
@@ -101,6 +110,7 @@ def command(
     form["lines"] = _lines(form)
     note_likely_mistakes(typed, [] if form["key"] is None else [form["key"]], writes=True)
     formats = [name or format_of(file) for file in files] if files else [name or "text"]
+    _check_options(form, formats)
     for each in formats:
         check_installed(each)
     if progress is None:
@@ -110,16 +120,25 @@ def command(
         sending = Sending(producer, topic, fixed, progress, typed_bytes(translator, typed))
         try:
             for file, its_format in zip(files, formats, strict=False):
+                sending.begin_input()
                 with open(file, "rb") as opened:
-                    _send(sending, opened, its_format, form)
+                    _send_file(sending, opened, file, its_format, form)
             if not files:
-                _send(sending, sys.stdin.buffer, formats[0], form)
+                _send_input(sending, formats[0], form)
         except BadInputError as error:
             raise sending.told(error) from None
         sending.finish()
     if new and sending.records:
         note(f"topic {topic} did not exist, so the broker created it{new.hint}")
     sending.report(session.output)
+
+
+def _check_options(form: dict[str, Any], formats: list[str]) -> None:
+    """Raise `click.UsageError` for an option that does not apply to any of the formats, and would have no effect."""
+    for option, those in _APPLY_TO.items():
+        if form[option] and not set(those) & set(formats):
+            name = "--" + option.replace("_", "-")
+            raise click.UsageError(f"{name} applies to the formats {', '.join(those)}; the input is {formats[0]}")
 
 
 def _fixed(form: dict[str, Any]) -> Any:
@@ -129,6 +148,24 @@ def _fixed(form: dict[str, Any]) -> Any:
     headers = tuple((name, as_typed(value)) for name, value in pairs(form["headers"]).items())
     key = None if form["key"] is None else as_typed(form["key"])
     return Fixed(key, headers, form["partition"], form["timestamp"])
+
+
+def _send_file(sending: Any, opened: IO[bytes], file: pathlib.Path, name: str, form: dict[str, Any]) -> None:
+    """Send the records of a file. Errors about its content begin with the name of the file."""
+    try:
+        _send(sending, opened, name, form)
+    except click.ClickException as error:
+        error.message = f"{file}: {error.message}"
+        raise
+
+
+def _send_input(sending: Any, name: str, form: dict[str, Any]) -> None:
+    """Send the records of standard input. Errors about reading it name it."""
+    try:
+        _send(sending, sys.stdin.buffer, name, form)
+    except OSError as error:  # for example because the caller has closed it
+        error.filename = error.filename or "standard input"
+        raise
 
 
 def _send(sending: Any, file: IO[bytes], name: str, form: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from kafka.cli.command_output import note
 from kafka.cli.json_text import members
-from kafka.cli.produce.sending import BadInputError, Sending
+from kafka.cli.produce.sending import CONVERT, UTF_16, BadInputError, Sending
 from kafka.cli.typed_fields import Given, Json
 from kafka.errors import KafkaError
 
@@ -69,8 +69,11 @@ def send_lines(
         null: text of null values; None: no value is null.
         encoding: target encoding of values, for lines in UTF-8; None: values are sent unchanged.
     """
-    send, without_key = sending.send, 0
+    send, without_key, is_begun = sending.send, 0, False
     for found in split(file, delimiter):
+        if not is_begun and found[0].startswith(UTF_16):
+            note(f"the input looks like UTF-16, but its bytes are sent unchanged; {CONVERT.format('UTF-16')}")
+        is_begun = True
         for line in found:
             key: bytes | None = None
             text = line
@@ -110,11 +113,17 @@ def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> 
     for found in split(file, b"\n"):
         for line in found:
             number += 1
+            if number == 1 and line.startswith(UTF_16):
+                raise BadInputError(f"expected JSON in UTF-8, found UTF-16: {CONVERT.format('UTF-16')}")
             if line.strip():
                 try:
                     _send(sending, _document(sending, line, parse_float), keep_partitions)
                 except KafkaError:  # the error concerns the topic or the settings, not this line
                     raise
+                except json.JSONDecodeError as error:
+                    raise BadInputError(f"line {number} is not a record: {error.msg} at column {error.colno}") from None
+                except UnicodeDecodeError:
+                    raise BadInputError(f"line {number} is not text in UTF-8: {CONVERT.format('LATIN1')}") from None
                 except (ValueError, TypeError, RecursionError) as error:
                     raise BadInputError(f"line {number} is not a record: {error}") from None
 

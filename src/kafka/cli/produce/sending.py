@@ -1,5 +1,6 @@
 """Sends records, counts them, and reports the throughput."""
 
+import codecs
 import sys
 import time
 from collections.abc import Sequence
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 Headers = Sequence[tuple[str, bytes | None]]
 _REPORT_EVERY = 4096
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""Byte order marks at the beginning of a text in UTF-16."""
+CONVERT = "convert it to UTF-8, for example with: iconv -f {} -t UTF-8"
 
 
 class BadInputError(click.ClickException):
@@ -56,7 +60,11 @@ class Sending:
         self.fixed = fixed
         self._progress = progress
         self._began = time.monotonic()
-        self.records = self.size = 0
+        self.records = self.size = self._of_earlier_inputs = 0
+
+    def begin_input(self) -> None:
+        """Begin another file; errors count its records from 1."""
+        self._of_earlier_inputs = self.records
 
     def send(
         self,
@@ -108,7 +116,8 @@ class Sending:
             made: bytes = make(self._topic, given)
         except (ValueError, RecursionError) as error:
             why = "it is nested too deeply" if isinstance(error, RecursionError) else error
-            raise BadInputError(f"record {self.records + 1}: the {part} cannot be sent: {why}") from None
+            number = self.records - self._of_earlier_inputs + 1
+            raise BadInputError(f"record {number}: the {part} cannot be sent: {why}") from None
         return made
 
     def send_table(self, table: Any) -> None:

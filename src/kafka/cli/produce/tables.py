@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from kafka.cli.produce.sending import BadInputError, Sending
+from kafka.cli.produce.sending import CONVERT, UTF_16, BadInputError, Sending
 from kafka.cli.typed_fields import Json, Row
 from kafka.errors import KafkaError
 
@@ -33,11 +33,13 @@ def send_csv(
 
     Raises `BadInputError`, and `click.UsageError` if the key column does not exist.
     """
-    text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
+    text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")  # some programs write a byte order mark
     limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
         rows = csv.DictReader(text, strict=True)
         titles = list(rows.fieldnames or ())
+        if titles and _bytes(titles[0]).startswith(UTF_16):
+            raise BadInputError(f"expected text in UTF-8, found UTF-16: {CONVERT.format('UTF-16')}")
         as_records = "value" in titles and all(title in _RECORD for title in titles)
         _check_key(key_column, titles)
         for row in rows:
@@ -50,7 +52,7 @@ def send_csv(
                 if sending.has_fields:
                     sending.send(Row(row, null, key_column), key)
                 else:
-                    sending.send(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape"), key)
+                    sending.send(_json(row, rows.line_num), key)
     except KafkaError:  # the error concerns the topic or the settings, not the rows
         raise
     except (csv.Error, ValueError, TypeError, RecursionError) as error:
@@ -58,6 +60,14 @@ def send_csv(
     finally:
         csv.field_size_limit(limit)
         text.detach()
+
+
+def _json(row: Mapping[str, str], line: int) -> bytes:
+    """Return a row as JSON, which is always in UTF-8. Raises `BadInputError`."""
+    try:
+        return json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadInputError(f"line {line} is not text in UTF-8: {CONVERT.format('LATIN1')}") from None
 
 
 def _send_row(sending: Sending, row: Mapping[str, str], keep_partitions: bool, null: str | None) -> None:
