@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Sequence
 
@@ -17,11 +18,13 @@ NOTES = {
     "peak": "The peak resident memory of the process; every client has its default settings.",
 }
 MISSED = "**missed**"
+_DECODER = re.compile(r"(?P<step>.*\S) +(?P<rate>[\d.]+) M records/s +(?P<each>\d+) ns a record")
+"""A figure as `bench.decode` prints it."""
 
 
 def markdown(rows: Sequence[Row], decoder: str, about: Circumstances) -> str:
     """Return the whole report."""
-    decoding = ["## Decoders and encoders alone", "", "```", decoder.strip(), "```", ""] if decoder else []
+    decoding = ["## Decoders and encoders alone", *decoder_tables(decoder), ""] if decoder else []
     return "\n".join(["# Benchmarks", "", *about.lines(), "", *_reading(), "", *tables(rows), *decoding])
 
 
@@ -32,6 +35,20 @@ def tables(rows: Sequence[Row]) -> list[str]:
         chosen = [row for row in rows if row.measure == measure]
         if chosen:
             lines += [f"## {HEADINGS[measure]}", "", NOTES[measure], "", *_table(chosen, figures), ""]
+    return lines
+
+
+def decoder_tables(printed: str) -> list[str]:
+    """The lines of tables with what `bench.decode` has printed: one for each kind of records."""
+    lines: list[str] = []
+    for line in filter(None, printed.splitlines()):
+        if found := _DECODER.fullmatch(line):
+            if not lines or not lines[-1].startswith("|"):
+                lines += ["", "| step | M records/s | ns a record |", "|---|---:|---:|"]
+            lines.append(f"| {found['step']} | {found['rate']} | {found['each']} |")
+        else:
+            title = re.sub(r"^kafka\.\w+", r"`\g<0>`", line)
+            lines += ["", f"{title[0].upper()}{title[1:]}:"]
     return lines
 
 

@@ -77,10 +77,7 @@ ATTRIBUTES = ("attribute", "data", "property")
 
 
 class AttributeTexts:
-    """Keeps the texts of attributes from napoleon, which takes what stands before a colon in them for a type.
-
-    It reads no sections in them either, such as the errors that a property raises, except in the text of a function.
-    """
+    """Keeps the texts of attributes from napoleon, which takes what stands before a colon in them for a type."""
 
     def __init__(self):
         self.text = []
@@ -91,11 +88,7 @@ class AttributeTexts:
 
     def put_back(self, app, what, name, obj, options, lines):
         """After napoleon."""
-        if what in ATTRIBUTES and "Raises:" in self.text:
-            from sphinx.ext.napoleon import GoogleDocstring
-
-            lines[:] = GoogleDocstring(self.text, app.config, app, "function", name, obj, options).lines()
-        elif what in ATTRIBUTES:
+        if what in ATTRIBUTES:
             lines[:] = self.text
 
 

@@ -8,7 +8,8 @@ Options such as --dry-run never break at their hyphens, and long names break at 
 size. The search page has a field above its results. */
 "use strict";
 
-const FEWEST_HEADINGS = 4; // for a list of them
+const FEWEST_LINKS = 3; // of a list of headings: one to the title, and two more
+const SHORTEST_LISTED = 3; // in windows, of a page with such a list
 const TALLEST_ROW = 140; // in pixels, of a table with three or more columns that stays a table
 const LONGEST_WHOLE = 30; // in characters, of an option that never breaks
 const SHORTEST_BROKEN = 16; // in characters, of a name that may break after its dots
@@ -26,16 +27,23 @@ function follow() {
   }
 }
 
+/* A closed list costs one line. It is worth that where headings are out of sight: three screens are scrolled through as
+   fast as a list is opened and read, but on a longer page even two headings save a search. */
 function listHeadings() {
   const tree = document.querySelector(".toc-tree");
   const title = document.querySelector("article h1");
-  if (!tree || !title || tree.querySelectorAll("a").length <= FEWEST_HEADINGS) return;
+  if (!tree || !title || tree.querySelectorAll("a").length < FEWEST_LINKS) return;
   const list = document.createElement("details");
   list.className = "on-this-page";
   list.innerHTML = "<summary>On this page</summary>";
   list.append(...[...tree.children].map((each) => each.cloneNode(true)));
   title.after(list);
   list.addEventListener("click", (event) => { if (event.target.closest("a")) list.open = false; });
+}
+
+function showList() {
+  const list = document.querySelector(".on-this-page");
+  if (list) list.hidden = document.documentElement.scrollHeight < SHORTEST_LISTED * innerHeight;
 }
 
 function label(table) {
@@ -226,7 +234,7 @@ function fitTables() {
 /* The widths were right for the window's; the theme's widths change at two more of them. */
 function fitAgain() {
   clearTimeout(fitAgain.timer);
-  fitAgain.timer = setTimeout(fitTables, 150);
+  fitAgain.timer = setTimeout(() => { fitTables(); showList(); }, 150);
 }
 
 addEventListener("hashchange", follow);
@@ -241,3 +249,4 @@ showField();
 fitTables();
 markComments();
 offerBreaks();
+showList();

@@ -81,7 +81,8 @@ def pages() -> dict[str, str]:
         "# Names\n\nEvery public name, with its docstring. Signatures show the types and defaults of arguments. The "
         "names of arguments end in their units: `_ms` in milliseconds, `_s` in seconds, `_bytes` in bytes.\n"
         "[Options](../OPTIONS.md) and [errors](../ERRORS.md) have pages of their own.\n\n"
-        "| module | |\n|---|---|\n" + "".join(rows) + _contents(MODULES)
+        "| module | |\n|---|---|\n" + "".join(rows) + "\n[Types in signatures](types.md) describes the types that "
+        "signatures name and that these modules do not offer.\n" + _contents([*MODULES, "types"])
     )
     return {file: _with_python(text) for file, text in found.items()}
 

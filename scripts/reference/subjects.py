@@ -164,9 +164,87 @@ RESULTS: dict[str, dict[str, str]] = {
     },
 }
 """By module: the classes that its calls return and that programs do not create, by the modules that define them."""
+_ON_THEIR_PAGES = (
+    "kafka.consumer.AsyncBoundedRead",
+    "kafka.consumer.BoundedRead",
+    "kafka.consumer.Columns",
+    "kafka.metrics.sensor.Sensor",
+    "kafka.schema_registry.serde.FieldSerializer",
+    "kafka.schema_registry.serde.FieldDeserializer",
+    "kafka.broker.client_metrics.PushedMetrics",
+    "kafka.record.column_memory.ColumnBuffers",
+    "kafka.testing.network.MemoryServer",
+    "kafka.testing.transport.MemoryTransport",
+    "kafka.aio.structs.RecordMetadata",
+    "kafka.aio.producer.producer.BatchBuilder",
+    "kafka.aio.producer.producer.Appended",
+    "kafka.aio.producer.producer.BatchRecord",
+    *(f"kafka.config.keywords.{each}Configs" for each in ("Consumer", "Producer", "Share", "Admin")),
+    *(f"kafka.aio.options.{each}Configs" for each in ("AIOConsumer", "AIOProducer")),
+)
+"""Others that programs do not create."""
 RESULT_PATHS = {
     f"{home}.{each}" for homes in RESULTS.values() for home, names in homes.items() for each in names.split()
+} | set(_ON_THEIR_PAGES)
+"""Classes whose constructors are not shown."""
+
+SIGNATURE_TYPES: dict[str, tuple[str, ...]] = {
+    "Keys, values and data": (
+        "kafka.record.records.Key",
+        "kafka.record.records.Value",
+        "kafka.formats.column_io.ReadAs",
+        "kafka.formats.column_io.WriteAs",
+        "kafka.producer.arrow_future.ArrowData",
+        "kafka.producer.arrow_future.ArrowStream",
+        "kafka.producer.arrow_future.ArrowArray",
+        "kafka.record.column_memory.ColumnBuffers",
+        "kafka.formats.protobuf.codec.FindPosition",
+        "kafka.display.progress_bar.Tell",
+    ),
+    "Options": (
+        *(f"kafka.config.keywords.{each}Configs" for each in ("Consumer", "Producer", "Share", "Admin")),
+        *(f"kafka.aio.options.{each}Configs" for each in ("AIOConsumer", "AIOProducer")),
+        "kafka.config.security.ProxyAddress",
+    ),
+    "Partitioners, assignors and requests": (
+        "kafka.partitioner.abc.KnownPartitions",
+        "kafka.wire.api.consumer_protocol.ConsumerProtocolAssignment",
+        "kafka.wire.api.consumer_protocol.ConsumerProtocolSubscription",
+        "kafka.wire.message.Request",
+    ),
+    "Schema registry": (
+        "kafka.schema_registry._sync.value_schemas.Registry",
+        "kafka.schema_registry._async.value_schemas.AsyncRegistry",
+        "kafka.schema_registry.serde.FieldSerializer",
+        "kafka.schema_registry.serde.FieldDeserializer",
+    ),
+    "Metrics": (
+        "kafka.metrics.kafka_metric.AbstractMeasurable",
+        "kafka.metrics.metrics_reporter.AbstractMetricsReporter",
+        "kafka.metrics.sensor.Sensor",
+        "kafka.metrics.stat.AbstractMeasurableStat",
+        "kafka.metrics.stat.AbstractCompoundStat",
+        "kafka.broker.client_metrics.PushedMetrics",
+    ),
+    "Tests and simulations": (
+        "kafka.pytest_plugin.fixtures.MakeTopic",
+        "kafka.testing.network.MemoryServer",
+        "kafka.testing.transport.MemoryTransport",
+    ),
+    "Results of aiokafka's producer": (
+        "kafka.aio.structs.RecordMetadata",
+        "kafka.aio.producer.producer.BatchBuilder",
+        "kafka.aio.producer.producer.Appended",
+        "kafka.aio.producer.producer.BatchRecord",
+    ),
 }
+"""By subject: the types that stand in public signatures, but that no module of the reference offers."""
+WITHOUT_MEMBERS = frozenset({
+    "Registry", "AsyncRegistry", "Request", "MemoryTransport",
+    "ConsumerProtocolAssignment", "ConsumerProtocolSubscription",
+    "ConsumerConfigs", "ProducerConfigs", "ShareConfigs", "AdminConfigs", "AIOConsumerConfigs", "AIOProducerConfigs",
+})  # fmt: skip
+"""Of these, those whose text is enough: their members are those of other classes, or fields with a page of options."""
 
 _CONSUMERS = ("START", "GROUPS", "DELIVERY", "ARROW", "OPTIONS/consumer-the-group", "OPTIONS/consumer-fetching")
 _PRODUCERS = ("START", "DELIVERY", "TRANSACTIONS", "ARROW", "OPTIONS/producer")

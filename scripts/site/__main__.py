@@ -1,9 +1,10 @@
 """Checks a built site: `python -m scripts.site build/docs/html`. Prints what is wrong, and exits with 1.
 
+types: that every type in a signature is a link to what it is, unless it comes from Python or another package
 links: that links and anchors lead somewhere, and that pages fetch nothing from elsewhere
 texts: that the sources contain no typographic dashes or quotes, and no common misspellings
 search: that queries find the pages that readers look for; needs Node
-sizes: that pages are not too long or too wide; needs Chromium
+sizes: that pages are not too long or too wide, and that texts have enough contrast in both themes; needs Chromium
 
 A check whose program is missing is named as skipped; with `CI=true`, as in `make release-check`, this is an error.
 """
@@ -16,7 +17,7 @@ import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from scripts.reference import links
+from scripts.reference import links, types_page
 from scripts.site import browser, finding, texts
 
 MOST_PIXELS = {1400: 12_000, 390: 12_000}
@@ -40,6 +41,7 @@ def sizes(site: Path, chromium: str) -> Iterator[str]:
         yield from (f"{cut}: {text}" for text in each.cut_tables)
         broken = f"{each.page} has a signature that breaks inside a word at {each.width} pixels"
         yield from (f"{broken}: {text}" for text in each.broken_signatures)
+        yield from (f"{each.page} has a text with a contrast of {text}" for text in each.faint_texts)
 
 
 def main() -> int:
@@ -47,7 +49,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("site", type=Path, help="folder with the built pages")
     site = parser.parse_args().site.resolve()
-    found = [*links.complaints(site), *texts.complaints()]
+    found = [*links.complaints(site), *types_page.complaints(site), *texts.complaints()]
     skipped: dict[str, str] = {}
     try:
         found += finding.complaints(site)

@@ -1,4 +1,4 @@
-"""Measures the pages of a built site in headless Chromium: their heights, and what does not fit their width.
+"""Measures the pages of a built site in headless Chromium: heights, what does not fit the width, contrasts of texts.
 
 The site is served on the loopback interface, because pages from files cannot look into each other. One page loads all
 others in a frame, one after the other, and sends what it measured to the server. Change `_MEASURE` to measure more.
@@ -37,6 +37,49 @@ function breaks(signature) {
   return false;
 }
 const beginning = (node) => node.textContent.trim().replace(/\\s+/g, " ").slice(0, 60);
+const numbers = (color) => {
+  const found = color.match(/[\\d.]+(?:e-?\\d+)?/g).map(Number);
+  const scale = color.startsWith("color(") ? 255 : 1;
+  return [...found.slice(0, 3).map((each) => each * scale), found[3] ?? 1];
+};
+const over = (front, back) => [0, 1, 2].map((at) => front[at] * front[3] + back[at] * (1 - front[3])).concat(1);
+function luminance(color) {
+  const [red, green, blue] = color.map((each) => each / 255)
+    .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+function contrast(one, other) {
+  const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+/* The texts of a page whose contrast is less than WCAG's level AA asks for, once for each pair of colours. */
+function faint(inner, theme) {
+  inner.body.dataset.theme = theme;
+  const backs = new Map([[null, [255, 255, 255, 1]]]);
+  const back = (node) => {
+    if (!backs.has(node)) {
+      const own = numbers(inner.defaultView.getComputedStyle(node).backgroundColor);
+      backs.set(node, over(own, back(node.parentElement)));
+    }
+    return backs.get(node);
+  };
+  const found = new Map();
+  const texts = inner.createTreeWalker(inner.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const node = texts.currentNode.parentElement;
+    const isShown = node.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    if (!texts.currentNode.data.trim() || !isShown) continue;
+    const style = inner.defaultView.getComputedStyle(node);
+    const size = parseFloat(style.fontSize);
+    const least = size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5;
+    const ratio = contrast(over(numbers(style.color), back(node)), back(node));
+    const key = `${style.color} ${back(node)} ${least}`;
+    if (ratio < least && !found.has(key)) {
+      found.set(key, `${ratio.toFixed(2)} in the ${theme} theme, under ${least}: ${beginning(texts.currentNode)}`);
+    }
+  }
+  return [...found.values()];
+}
 async function measure(page, width) {
   const frame = document.getElementById("frame");
   frame.style.width = width + "px";
@@ -44,6 +87,9 @@ async function measure(page, width) {
   await new Promise((loaded) => { frame.onload = loaded; frame.src = "/" + page; });
   const inner = frame.contentDocument;
   await inner.fonts.ready;
+  const still = inner.createElement("style");
+  still.textContent = "* { transition: none !important }";
+  inner.head.append(still);
   const cut = [...inner.querySelectorAll(".table-wrapper")].filter(wide);
   return {
     page, width,
@@ -51,6 +97,7 @@ async function measure(page, width) {
     overflows: wide(inner.documentElement),
     cut_tables: cut.map(beginning),
     broken_signatures: [...inner.querySelectorAll("dt.sig")].filter(breaks).map(beginning),
+    faint_texts: width === WIDTHS[0] ? ["light", "dark"].flatMap((theme) => faint(inner, theme)) : [],
   };
 }
 (async () => {
@@ -65,7 +112,8 @@ async function measure(page, width) {
 class Measured:
     """A page at one width: sizes in pixels, and whether the page scrolls sideways.
 
-    Also the beginnings of tables that are cut, and of signatures that break inside a word.
+    Also the beginnings of tables that are cut, and of signatures that break inside a word; and, at the first width, of
+    texts whose contrast is too low, with the contrast and the theme.
     """
 
     page: str
@@ -74,6 +122,7 @@ class Measured:
     overflows: bool
     cut_tables: list[str]
     broken_signatures: list[str]
+    faint_texts: list[str]
 
 
 class _Handler(SimpleHTTPRequestHandler):

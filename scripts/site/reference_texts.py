@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import enum
+import functools
 import re
 import typing
 from collections.abc import Callable, Mapping
@@ -16,8 +17,8 @@ from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst.states import Inliner
-from scripts.reference import subjects
-from scripts.reference.signatures import constructor_text, readable
+from scripts.reference import subjects, types_page
+from scripts.reference.signatures import constructor_text, readable, with_errors_in_a_paragraph
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util import inspect as sphinx_inspect
@@ -25,6 +26,7 @@ from sphinx.util.nodes import make_refnode
 
 ATTRIBUTES = ("attribute", "data", "property")
 _LEAD = re.compile(r"^(Returns|Raises|Yields|Requires|Like Java's)\b(?!:)", re.ASCII)
+_SIGNATURE_TYPES = {path for paths in subjects.SIGNATURE_TYPES.values() for path in paths}
 _NAME = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
 
 
@@ -32,6 +34,11 @@ def add_constructors(app: Sphinx, what: str, name: str, obj: Any, options: Any, 
     """Add the arguments of a constructor to the text of its class, if the constructor has a text of its own."""
     if what in ("class", "exception") and isinstance(obj, type) and name not in subjects.RESULT_PATHS:
         lines += constructor_text(obj)
+
+
+def join_errors(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Give all texts about errors the same form."""
+    lines[:] = with_errors_in_a_paragraph(lines)
 
 
 def mark_leads(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -177,12 +184,39 @@ def link_names(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         literal.replace_self(link)
 
 
+def link_types(app: Sphinx, env: Any, node: addnodes.pending_xref, shown: nodes.Element) -> nodes.Node | None:
+    """A link for a type in a signature that Sphinx does not find: a type with an entry of its own, or an error."""
+    if node.get("refdomain") != "py":
+        return None
+    home, _, name = node["reftarget"].rpartition(".")
+    if (home and not home.startswith("kafka")) or name in types_page.FOREIGN:
+        return None
+    objects = env.get_domain("py").objects
+    path = types_page.path_of(name, node.get("py:module") or "") or public_names_of(app).get(name)
+    if path in objects:
+        return make_refnode(app.builder, node["refdoc"], objects[path].docname, objects[path].node_id, shown)
+    if name in errors_of(app):
+        return make_refnode(app.builder, node["refdoc"], errors_of(app)[name], name, shown)
+    return None
+
+
+@functools.cache
+def public_names_of(app: Sphinx) -> dict[str, str]:
+    """See `public_by_name`; asked for once all pages have been read."""
+    return public_by_name(app.env.get_domain("py").objects)
+
+
 def public_by_name(objects: Mapping[str, Any]) -> dict[str, str]:
-    """The full names of classes and functions by their last parts, if these are unique."""
+    """The full names of classes, functions and types by their last parts, if these are unique.
+
+    What a module offers comes before a type that only signatures name.
+    """
     found: dict[str, list[str]] = {}
-    for full, entry in objects.items():
-        if not entry.aliased and entry.objtype in ("class", "function", "exception"):
-            found.setdefault(full.rpartition(".")[2], []).append(full)
+    for full in sorted(objects, key=_SIGNATURE_TYPES.__contains__):
+        entry, name = objects[full], full.rpartition(".")[2]
+        is_shadowed = full in _SIGNATURE_TYPES and name in found
+        if not entry.aliased and entry.objtype in ("class", "function", "exception", "type") and not is_shadowed:
+            found.setdefault(name, []).append(full)
     return {name: full[0] for name, full in found.items() if len(full) == 1 or full[0].count(".") == 1}
 
 
@@ -203,6 +237,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this."""
     app.add_role("name", name_role)
     app.connect("autodoc-process-docstring", add_constructors, priority=80)
+    app.connect("autodoc-process-docstring", join_errors, priority=85)
     app.connect("autodoc-process-docstring", mark_leads, priority=90)
     app.connect("autodoc-process-docstring", link_guides, priority=90)
     app.connect("autodoc-process-signature", shorten_signature)
@@ -213,5 +248,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", leave_general_forms_out)
     app.connect("doctree-read", shorten_contents, priority=100)  # before Sphinx makes the contents
     app.connect("env-merge-info", merge_errors)
+    app.connect("missing-reference", link_types)
     app.connect("doctree-resolved", link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from scripts.reference import names_pages
+from scripts.reference import names_pages, types_page
 from scripts.site.chapters import Guide, Page, split
 from scripts.site.keywords import KEYWORDS
 from scripts.site.programs import shown
@@ -127,6 +127,7 @@ def write(target: Path) -> int:
     """Write the sources into a folder, remove others from it, and return their number."""
     texts = {f"{page.name}.md": front_matter(page.name) + page.text for _, page in Site().pages()}
     texts |= {f"names/{name}": text for name, text in names_pages.pages().items()}
+    texts["names/types.md"] = types_page.text()
     if unknown := sorted(KEYWORDS.keys() - {name.removesuffix(".md") for name in texts}):
         raise ValueError(f"KEYWORDS of scripts/site/keywords.py names pages that do not exist: {', '.join(unknown)}")
     for name, text in texts.items():

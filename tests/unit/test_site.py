@@ -10,7 +10,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripts.reference import docstrings, errors_page, history, links, names_pages, options_page, signatures, subjects
+from scripts.reference import (
+    docstrings,
+    errors_page,
+    history,
+    links,
+    names_pages,
+    options_page,
+    signatures,
+    subjects,
+    types_page,
+)
 from scripts.site import sources
 
 import kafka
@@ -156,7 +166,7 @@ def test_every_public_name_is_on_a_page() -> None:
 
 def test_records_and_results_of_calls_are_on_pages() -> None:
     pages = names_pages.pages()
-    for name in ("BoundedRead", "Columns", "ConsumerRecord", "ConsumerRecords"):
+    for name in ("BoundedRead()", "Columns()", "ConsumerRecord", "ConsumerRecords"):
         assert f":: kafka.consumer.{name}\n" in pages["kafka.consumer.md"]
     assert ":: kafka.admin.results.LogDirsResult()" in pages["kafka.admin-results.md"]
     assert not any("._async" in name or "._sync" in name for name in pages)
@@ -212,6 +222,51 @@ def test_signatures_show_types_and_defaults_as_programs_write_them() -> None:
     )
     assert signatures.readable("(*given: ~typing.Never, **configs: Options)") == "(**configs: Options)"
     assert signatures.readable("(function: F = unchanged)") == "(function: F = ...)"
+    assert signatures.readable("(timeout: Seconds = None)") == "(timeout: float | None = None)"
+
+
+def test_errors_of_a_section_become_a_paragraph() -> None:
+    section = [
+        "Do it.",
+        "",
+        "Raises:",
+        "    A: it is",
+        "        wrong.",
+        "    b.B, C: none.",
+        "",
+        "Returns:",
+        "    One.",
+    ]
+    joined = ["Do it.", "", "", "Raises `A`: it is wrong; `b.B`, `C`: none.", "", "Returns:", "    One."]
+    assert signatures.with_errors_in_a_paragraph(section) == joined
+    assert signatures.with_errors_in_a_paragraph(section[:4])[-2:] == ["Raises `A`: it is.", ""]
+    assert signatures.with_errors_in_a_paragraph(["Raises `A` if so."]) == ["Raises `A` if so."]
+
+
+def test_a_type_in_a_signature_without_a_link_is_found(tmp_path: Path) -> None:
+    linked = '<a class="reference internal" href="x"><span class="pre">Known</span></a>'
+    parameters = f"one: int, two: {linked} | Unknown = Default, three: Literal['Text']".split(", ")
+    shown = ", ".join(f'<em class="sig-param"><span class="n">{each}</span></em>' for each in parameters)
+    returned = '<span class="sig-return-typehint"><span class="pre">Missing</span></span>'
+    (tmp_path / "names").mkdir()
+    text = f'<dt class="sig sig-object py" id="kafka.f">f({shown}) {returned}</dt>'
+    (tmp_path / "names" / "kafka.html").write_text(text)
+    found = list(types_page.complaints(tmp_path))
+    assert [each.partition(" has ")[2].split()[0] for each in found] == ["Missing", "Unknown"]
+
+
+def test_types_that_no_module_offers_have_entries() -> None:
+    page = types_page.text()
+    assert "   :canonical: ColumnReader | Avro | Json | Protobuf | str\n" in page
+    assert ".. autoclass:: kafka.metrics.sensor.Sensor()\n   :members:\n" in page
+    assert types_page.path_of("RecordMetadata", "kafka.aio") == "kafka.aio.structs.RecordMetadata"
+    assert types_page.path_of("Nothing", "kafka") is None
+
+
+def test_results_of_calls_have_no_constructor() -> None:
+    page = names_pages.pages()["kafka.consumer.md"]
+    for name in ("AsyncBoundedRead", "BoundedRead", "Columns"):
+        assert f":: kafka.consumer.{name}()\n" in page
 
 
 def test_signatures_wrap_where_they_do_not_fit() -> None:

@@ -34,6 +34,7 @@ class ArrowArray(Protocol):
 
 
 ArrowData = ArrowStream | ArrowArray | Mapping[str, Any]
+"""A table, record batch or stream of any library with Arrow's interface for Python, or columns by name."""
 
 
 class OffsetRange(NamedTuple):

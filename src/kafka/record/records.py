@@ -15,7 +15,9 @@ else:
     from typing import TypeVar
 
     Key = TypeVar("Key")
+    """The type of keys: what the consumer's ``key_deserializer`` returns; without one, `bytes` or None."""
     Value = TypeVar("Value")
+    """The type of values: what the consumer's ``value_deserializer`` returns; without one, `bytes` or None."""
 
 
 _IntOrNone = int | Any

@@ -143,13 +143,15 @@ async def form(ui: Ui, given: Mapping[str, str], action: str, button: str) -> Ht
         'placeholder="value.status = \'PAID\' and value.amount &gt; 10" value="{}"></label></div>'
         '<div class="row">{}<button class="main">{}</button></div>'
         "<details{}><summary>More conditions</summary>"
-        '<div class="row"><label>Partition<input name="partition" inputmode="numeric" placeholder="all" value="{}">'
-        '</label><label>Key contains<input name="key" value="{}"></label>'
+        '<div class="row"><label>Partition'
+        '<input name="partition" size="6" inputmode="numeric" placeholder="all" value="{}"></label>'
+        '<label>Key contains<input name="key" value="{}"></label>'
         '<label class="tick"><input type="checkbox" name="exact" value="1"{}>whole key</label>'
         '<label>Value contains<input name="value" value="{}"></label>'
         '<label>Encoding<select name="match">{}</select></label><label>Show as<select name="as">{}</select></label>'
-        '<label>Time zone<input name="zone" placeholder="UTC" value="{}"></label>'
-        '<label>Messages per page<input name="most" inputmode="numeric" placeholder="50" value="{}"></label></div>'
+        '<label>Time zone<input name="zone" size="16" placeholder="UTC" value="{}"></label>'
+        '<label>Messages per page<input name="most" size="6" inputmode="numeric" placeholder="50" value="{}"></label>'
+        "</div>"
         '<p class="note">Filters use key, value, headers.NAME, partition, offset, timestamp and fields of JSON, such '
         "as value.items[0].sku. Times without a zone are in the time zone above: 2026-01-31T12:00, @1767225600000 "
         "(milliseconds), an offset, earliest, 90s, 15m, 2h, 3d, 15 minutes ago, yesterday. A search reads at most {} "

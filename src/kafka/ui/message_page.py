@@ -104,9 +104,21 @@ def _whole(title: str, data: bytes | None, way: str, text: Decoded | None, where
             schema,
             bytes_link,
             Html(' class="dump"') if found.way == "hex" else Html(""),
-            isolated(found.text),
+            _dump(found.text) if found.way == "hex" else isolated(found.text),
         ),
     )
+
+
+def _dump(text: str) -> Html:
+    """Return a hex dump with its columns marked, so that the style can put them below each other on phones."""
+    lines = [html("<span><span>{}</span>  <span>{}</span>  <span>{}</span></span>", *_columns(line))
+             for line in text.splitlines()]  # fmt: skip
+    return joined(lines, "\n")
+
+
+def _columns(line: str) -> tuple[str, str, str]:
+    """Return the position, the bytes and the characters of a line of a hex dump."""
+    return line[:8], line[10:57], line[59:]
 
 
 async def message_bytes(ui: Ui, given: Mapping[str, str]) -> Response | None:

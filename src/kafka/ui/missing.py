@@ -128,6 +128,16 @@ async def no_pipeline(ui: Ui, given: Mapping[str, str]) -> Missing:
     return Missing(text, "pipelines", "/pipelines", "/pipeline", "name", name, known)
 
 
+async def no_partition(ui: Ui, given: Mapping[str, str]) -> Missing:
+    """Return what is missing if the place of a message is in no known partition: the partition, or its topic."""
+    topic, partition = given.get("topic", ""), given.get("partition") or "0"
+    await ui.poller.snapshot()
+    if topic not in topic_names(ui):
+        return await no_topic(ui, {"name": topic})
+    more = html('<p class="actions"><span>{}</span></p>', link(f"Topic {topic:.300}", "/topic", name=topic))
+    return Missing(f"topic {topic!r:.300} has no partition {partition}", list_path="/messages", more=more)
+
+
 async def no_message(_: Ui, given: Mapping[str, str]) -> Missing:
     """Return what is missing if there is no message at an offset."""
     topic, partition = given.get("topic", ""), given.get("partition") or "0"

@@ -22,6 +22,9 @@ T = TypeVar("T")
 ROWS = 50
 """Number of rows on a page."""
 _CHOICES = (50, 100, 250, 500)
+_FOLDED = 100
+"""Number of characters above which a cell shows only the first lines of a name, until it is opened."""
+_TAG = re.compile("<[^>]*>")
 _FEW = 10
 """Tables with at most this number of rows have no search."""
 
@@ -120,7 +123,6 @@ class Table(Generic[T]):
         sort: the initial order, as in the URL; "" keeps the order of the rows.
         prefix: the prefix of the names in the URL, for tables that are not the main one of their page.
         empty: the text shown if there are no rows at all.
-        is_dense: whether rows stay rows in narrow windows, for many short cells; otherwise, they become cards.
     """
 
     caption: str
@@ -130,7 +132,6 @@ class Table(Generic[T]):
     sort: str = ""
     prefix: str = ""
     empty: str = "none"
-    is_dense: bool = False
 
     def chosen(self, rows: Iterable[T], query: Mapping[str, str] | None = None) -> Chosen[T]:
         """Select rows. An invalid field of the query is ignored.
@@ -253,8 +254,15 @@ class Table(Generic[T]):
 
 
 def long_name(text: str | Html) -> Html:
-    """Return the name of a topic or member for a cell; very long names break, and do not squeeze other columns."""
-    return html('<span class="name">{}</span>', text) if text else Html("")
+    """Return the name of a topic or member for a cell; long names break, and do not squeeze other columns.
+
+    The style shows the first lines of a very long one until it is opened.
+    """
+    if not text:
+        return Html("")
+    name = html('<span class="name">{}</span>', text)
+    length = len(_TAG.sub("", text)) if isinstance(text, Html) else len(text)
+    return html('<details class="fold"><summary>{}</summary></details>', name) if length > _FOLDED else name
 
 
 def _number(text: str, default: int, most: int) -> int:

@@ -159,7 +159,7 @@ def _partitions(topic: TopicState) -> Html:
         Column("offsets", lambda each: count(each.offsets), lambda each: each.offsets, is_number=True),
         Column("size", lambda each: size(each.size), lambda each: each.size, is_number=True),
     )
-    table = Table("Partitions", columns, _partition_text, sort="partition", prefix="partitions.", is_dense=True)
+    table = Table("Partitions", columns, _partition_text, sort="partition", prefix="partitions.")
     return table.html(topic.partitions)
 
 

@@ -23,7 +23,7 @@ from kafka._loop_services import run_on_new_loop
 from kafka.consumer.bounds import WHERE_TOPICS_ARE
 from kafka.display.page_elements import Html, html, visible
 from kafka.display.time_charts import CHART_STYLE
-from kafka.errors import KafkaError, error_text
+from kafka.errors import KafkaError, UnknownTopicOrPartitionError, error_text
 from kafka.pipelines.report.graph import GRAPH_STYLE
 from kafka.ui.access.audit_log import REFUSED
 from kafka.ui.access.gate import Gate
@@ -46,6 +46,7 @@ from kafka.ui.missing import (
     no_group,
     no_message,
     no_page,
+    no_partition,
     no_pipeline,
     no_topic,
 )
@@ -162,9 +163,9 @@ def _cluster_app(ui: Ui) -> ASGIApp:
         Route("/spark", _page(ui, lambda given: spark_page(ui))),
         Route("/pipelines", _page(ui, lambda given: pipelines_page(ui))),
         Route("/pipeline", _page(ui, lambda given: pipeline_page(ui, given), no_pipeline)),
-        Route("/message", _page(ui, lambda given: message_page(ui, given), no_message)),
+        Route("/message", _page(ui, lambda given: message_page(ui, given), no_message, no_partition)),
         Route("/messages", _streamed(ui, messages_page)),
-        Route("/message-bytes", _page(ui, lambda given: message_bytes(ui, given), no_message)),
+        Route("/message-bytes", _page(ui, lambda given: message_bytes(ui, given), no_message, no_partition)),
         Route("/download", _page(ui, lambda given: download(ui, given))),
         Route("/topic-names", _topic_names(ui)),
         Route("/tail", _streamed(ui, tail_page)),
@@ -205,13 +206,20 @@ def _page(
     ui: Ui,
     made: Callable[[Mapping[str, str]], Awaitable[Html | Response | None]],
     missing: Callable[[Ui, Mapping[str, str]], Awaitable[Missing]] | None = None,
+    unknown: Callable[[Ui, Mapping[str, str]], Awaitable[Missing]] | None = None,
 ) -> Answer:
-    """Return the endpoint for a page. If ``made`` returns None, ``missing`` returns what does not exist."""
+    """Return the endpoint for a page.
+
+    If ``made`` returns None, ``missing`` returns what does not exist; if it raises `UnknownTopicOrPartitionError`,
+    ``unknown`` does.
+    """
 
     async def answer(request: Request) -> Response:
         try:
             found = await made(request.query_params)
         except (KafkaError, ValueError, TypeError) as error:
+            if unknown is not None and isinstance(error, UnknownTopicOrPartitionError):
+                return _answer(missing_page(ui, await unknown(ui, request.query_params)), 404)
             text = error_text(error).replace(WHERE_TOPICS_ARE, "see the Topics page")
             return _answer(page(ui, "Error", "", trouble(text)), 400)
         except TimeoutError:

@@ -17,6 +17,8 @@ PAGES = {
     '<div style="width: 500px">a cell</div></td></tr></table></div>',
     "signatures.html": '<dl style="width: 300px; font: 16px monospace; overflow-wrap: break-word">'
     f'<dt class="sig">whole(<em>{"first, " * 20}</em>)</dt><dt class="sig">cut({"x" * 60})</dt></dl>',
+    "faint.html": "<style>a { color: #777 } [data-theme=dark] { background: #222 } [data-theme=dark] p { color: #ddd }"
+    "</style><p>clear</p><p><a>faint</a></p><p style='font-size: 24px'><a>large</a></p>",
 }
 """By name: the content of a page. A phone is 390 pixels wide."""
 
@@ -30,6 +32,8 @@ def site(tmp_path: Path) -> Path:
 
 def test_what_is_too_long_or_too_wide_is_found(site: Path, chromium: Path) -> None:
     assert sorted(check.sizes(site, str(chromium))) == [
+        "faint.html has a text with a contrast of 3.55 in the dark theme, under 4.5: faint",
+        "faint.html has a text with a contrast of 4.48 in the light theme, under 4.5: faint",
         "long.html is 13000 pixels high at 1400, over 12000: split it (scripts/site/chapters.py)",
         "long.html is 13000 pixels high at 390, over 12000: split it (scripts/site/chapters.py)",
         f"signatures.html has a signature that breaks inside a word at 1400 pixels: cut({'x' * 56}",

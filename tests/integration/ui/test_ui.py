@@ -55,6 +55,8 @@ def test_it_works_without_scripts_and_on_a_phone(chromium: Path, address: str) -
     assert page.errors == []
     targets = "[...document.querySelectorAll('main a, main button')].map((each) => each.getBoundingClientRect())"
     large = f"{targets}.every((box) => !box.width || (box.width >= 24 && box.height >= 24))"
-    ready = f"document.documentElement.scrollWidth <= innerWidth && {large}"
-    for path in ("messages?topic=orders&most=2", "topic?name=orders"):
+    fits = "[...document.querySelectorAll('.wide, pre.dump')].every((each) => each.scrollWidth <= each.clientWidth)"
+    ready = f"document.documentElement.scrollWidth <= innerWidth && {large} && {fits}"
+    hex_dump = "message?topic=orders&partition=0&offset=0&as=hex"
+    for path in ("messages?topic=orders&most=2", "topic?name=orders", hex_dump):
         open_page(chromium, f"{address}{path}", ready=ready, width=360, height=640, timeout_s=60)

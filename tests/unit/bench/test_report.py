@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from bench import compare
 from bench.chart import bars, draw
-from bench.report import MISSED, markdown, missed
+from bench.report import MISSED, decoder_tables, markdown, missed
 from bench.store import Run, load, save
 
 from .results import ABOUT, latency_row, rate_row
@@ -99,3 +99,17 @@ def test_the_chart_has_a_bar_for_each_ratio(tmp_path: Path) -> None:
 def test_without_ratios_there_is_no_chart(tmp_path: Path) -> None:
     draw([rate_row([6e6], [])], tmp_path / "chart.svg")
     assert not (tmp_path / "chart.svg").exists()
+
+
+def test_what_the_decoders_print_becomes_tables() -> None:
+    figure = f"{'to_arrow':<58} {179.86:7.2f} M records/s  {6:7.0f} ns a record"
+    assert decoder_tables("kafka.formats, compiled\n")[1] == "`kafka.formats`, compiled:"
+    assert decoder_tables(f"values of seven fields\n{figure}\n{figure}\n") == [
+        "",
+        "Values of seven fields:",
+        "",
+        "| step | M records/s | ns a record |",
+        "|---|---:|---:|",
+        "| to_arrow | 179.86 | 6 |",
+        "| to_arrow | 179.86 | 6 |",
+    ]

@@ -95,6 +95,20 @@ async def test_a_missing_message_leads_to_those_of_its_partition(pages: Pages, t
     assert f'href="topic?name={name}"' in page
 
 
+async def test_a_message_of_a_missing_topic_or_partition_leads_to_what_exists(
+    pages: Pages, topic: Callable[..., str]
+) -> None:
+    name = topic(b"v")
+    await pages.ui.poller._observe()
+    for path in ("/message", "/message-bytes"):
+        page = await pages.get(path, 404, topic=f"{name}x", partition=0, offset=0)
+        assert f"There is no topic '{name}x'" in text_of(page)
+        assert f'<a href="topic?name={name}">{name}</a>' in page
+        page = await pages.get(path, 404, topic=name, partition=99, offset=0)
+        assert f"Topic '{name}' has no partition 99" in text_of(page)
+        assert f'<a href="topic?name={name}">' in page
+
+
 @pytest.mark.parametrize("path", ["/nowhere", "/a/deeper/address"])
 async def test_a_wrong_address_leads_to_all_pages(pages: Pages, path: str) -> None:
     page = await pages.get(path, 404)

@@ -250,9 +250,7 @@ async def test_the_page_of_a_message(pages: Pages, topic: Callable[..., str], br
         f"Partition 0 of topic {name!r} has no record at offset 3: it was deleted, or has not been written yet"
         in missing
     )
-    page = text_of(await pages.get("/message", 400, topic="nothing", partition=0, offset=3))
-    assert "There is no topic 'nothing' to read; see the Topics page" in page
-    for query in ({"offset": "x"}, {"offset": "1", "partition": "99"}, {"offset": "1", "topic": "nothing"}):
+    for query in ({"offset": "x"}, {"offset": "1", "partition": "x"}):
         assert 'class="trouble"' in await pages.get("/message", 400, **{"topic": name, "partition": "0", **query})
 
 

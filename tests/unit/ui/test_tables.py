@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kafka.ui.tables import Column, Hiding, Table
+from kafka.display.page_elements import Html
+from kafka.ui.tables import Column, Hiding, Table, long_name
 from unit.ui.ui_support import HOSTILE, rows_of, text_of
 
 pytestmark = pytest.mark.once
@@ -128,3 +129,10 @@ def test_two_numbers_share_a_line_on_phones_unless_they_are_wide() -> None:
     assert '<td class="n half" data-label="Size">2</td>' in TABLE.html(SOME, {})
     columns = [dataclasses.replace(each, is_wide=True) for each in TABLE.columns]
     assert '<td class="n" data-label="Size">2</td>' in dataclasses.replace(TABLE, columns=columns).html(SOME, {})
+
+
+def test_very_long_names_are_folded() -> None:
+    assert long_name("x" * 100) == f'<span class="name">{"x" * 100}</span>'
+    assert long_name("x" * 101).startswith('<details class="fold"><summary><span class="name">')
+    assert "fold" not in long_name(Html(f'<a href="{"x" * 101}">short</a>'))
+    assert long_name("") == ""

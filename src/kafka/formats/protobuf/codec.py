@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kafka.formats.protobuf.column_codec import ProtobufColumns
 
     FindPosition = Callable[[int], Sequence[int]]
+    """Returns the indexes of a schema's message type for the schema's id."""
 
 _HEAD = 5
 """Size in bytes of a prefix's zero byte and schema id."""
