@@ -67,7 +67,8 @@ def _entry(path: str) -> str:
         made = "()" if path in subjects.RESULT_PATHS else ""
         members = "" if name in subjects.WITHOUT_MEMBERS else "   :members:\n"
         members += "   :special-members: __call__\n" if "__call__" in vars(value) else ""
-        return f".. autoclass:: {path}{made}\n{members}\n"
+        options = "\n   All options: :doc:`/OPTIONS`.\n" if name.endswith("Configs") else ""
+        return f".. autoclass:: {path}{made}\n{members}{options}\n"
     definition, said = _alias(module, name)
     canonical = f"   :canonical: {definition}\n" if definition else ""
     return f".. py:type:: {name}\n   :module: {module}\n{canonical}\n   {said}\n\n"

@@ -17,9 +17,13 @@ from sphinx.application import Sphinx
 
 
 def shorten_values(app: Sphinx, doctree: nodes.document) -> None:
-    """Leave out long values of attributes, such as that of `DEFAULT_CONFIG`, which fills a screen."""
+    """Leave out long values of attributes, such as that of `DEFAULT_CONFIG`, which fills a screen.
+
+    The definition of a type stays: its text is longer than what is shown, as each name is there in two forms.
+    """
     for annotation in list(doctree.findall(addnodes.desc_annotation)):
-        if is_long_value(annotation.astext()):
+        is_type = annotation.parent.parent.get("objtype") == "type"
+        if not is_type and is_long_value(annotation.astext()):
             annotation.parent.remove(annotation)
 
 
