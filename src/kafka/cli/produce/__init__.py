@@ -152,11 +152,12 @@ def _fixed(form: dict[str, Any]) -> Any:
 
 def _send_file(sending: Any, opened: IO[bytes], file: pathlib.Path, name: str, form: dict[str, Any]) -> None:
     """Send the records of a file. Errors about its content begin with the name of the file."""
+    from kafka.cli.produce.sending import BadInputError
+
     try:
         _send(sending, opened, name, form)
-    except click.ClickException as error:
-        error.message = f"{file}: {error.message}"
-        raise
+    except (BadInputError, click.UsageError) as error:
+        raise type(error)(f"{file}: {error.message}") from None
 
 
 def _send_input(sending: Any, name: str, form: dict[str, Any]) -> None:
