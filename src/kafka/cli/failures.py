@@ -62,6 +62,8 @@ def exit_status(error: BaseException) -> int:
 
     An error that indicates a bug in this program is raised again, so that its traceback is shown.
     """
+    if isinstance(error, RuntimeError) and isinstance(error.__cause__, SystemExit | KeyboardInterrupt):
+        error = error.__cause__  # Python 3.11 wraps a signal's exception that is raised while a class is created
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else FAILED
     if isinstance(error, click.exceptions.Exit):

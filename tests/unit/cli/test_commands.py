@@ -209,6 +209,20 @@ def test_a_broken_connection_is_reported(capsys: pytest.CaptureFixture[str]) -> 
     assert "the broker hung up" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("signal", "status"), [(SystemExit(143), 143), (KeyboardInterrupt(), 130)])
+def test_a_signal_while_a_module_is_imported_ends_a_command_without_a_traceback(
+    signal: BaseException, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupted:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise signal
+
+    with pytest.raises((RuntimeError, type(signal))) as raised:  # RuntimeError before Python 3.12
+        type("Model", (), {"field": Interrupted()})
+    assert exit_status(raised.value) == status
+    assert capsys.readouterr().err == ""
+
+
 def test_every_setting_of_the_broker_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
     from kafka import broker
     from kafka.broker.broker_settings import BrokerSettings
