@@ -202,7 +202,7 @@ demo: setup java
 	$(BIN)/python -m kafka demo $(DEMO_ARGS)
 
 docs: setup $(STAMPS)/docs
-	rm -rf build/docs/html
+	rm -rf build/docs/html build/docs/doctrees  # what is kept of pages whose sources have not changed may be out of date
 	KAFKA_PURE=1 $(BIN)/python -m scripts.site.sources build/docs/source
 	KAFKA_PURE=1 $(BIN)/python -m sphinx -q -W --keep-going -a -j $(WORKERS) -b html -c docs -d build/docs/doctrees build/docs/source build/docs/html
 	$(BIN)/python -m scripts.site build/docs/html
