@@ -111,7 +111,8 @@ def command(
     """
     from kafka.coordinator.offset_arguments import check_topic_name
 
-    check_topic_name(target)
+    if target:
+        check_topic_name(target)
     if follow and end is not None:
         raise click.UsageError("--follow never ends: leave out --to or --follow")
     if keep_offsets and (start is not None or restart or name or dry_run):

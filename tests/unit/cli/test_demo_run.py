@@ -188,7 +188,7 @@ def test_the_demo_runs_on_the_given_cluster(
 ) -> None:
     asked: list[object] = []
     monkeypatch.setattr(
-        "kafka.cli.demo.run",
+        "kafka.cli.demo.run.run",
         lambda bootstrap_servers, registry_url, **_: asked.append((bootstrap_servers, registry_url)),
     )
     assert CliRunner().invoke(commands, typed.split()).exit_code == 0
