@@ -233,7 +233,8 @@ class RunningPipeline:
     def stop(self, *, now: bool = False) -> None:
         """Stop between two micro-batches, or immediately if none is running. Returns when the query has ended.
 
-        The run has then ended, too, unless another thread waits in `result`, which ends it.
+        The run has then ended, too, unless another thread waits in `result`, which ends it. A micro-batch that begins
+        at the moment of the stop is interrupted; the next run repeats it.
 
         Arguments:
             now: whether to interrupt the current micro-batch, which the next run repeats.
